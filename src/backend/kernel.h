@@ -1,0 +1,55 @@
+// A kernel and the registry the planner picks from.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "op/kernel_args.h"
+
+namespace arion {
+
+// Everything a kernel may be chosen on. Never the number of rows: a choice by size could change
+// bits between batches.
+struct OpDesc {
+  OpKind kind = OpKind::linear;
+  ActivationForm form = ActivationForm::f32;  // of the input of linear kinds
+  PanelSpec weights;                          // linear kinds only
+  DType kv = DType::f32;                      // attention, kv_write and linear_head only
+};
+
+// The worker running a chunk.
+struct Worker {
+  int index = 0;
+  std::byte* scratch = nullptr;  // kScratchBytes, 64-byte aligned, contents undefined
+};
+
+inline constexpr size_t kScratchBytes = size_t{1} << 20;
+
+// Plain data; strings are literals. All functions are thread-safe and allocate nothing.
+struct Kernel {
+  const char* name = "";        // "linear.int8.c4.a.avx512"
+  const char* arithmetic = "";  // equal for kernels that produce equal bits
+  int rank = 0;                 // the highest supported rank wins
+  bool (*supports)(const OpDesc& op) = nullptr;
+  // Number of independent chunks for this step, about 10 us or more each; at least 1. Depends on
+  // arguments and row counts only through speed: every partition gives the same bits.
+  int (*chunks)(const void* args, const StepInput& input, int workers) = nullptr;
+  void (*run)(const void* args, const StepInput& input, int chunk, int chunks,
+              const Worker& worker) = nullptr;
+};
+
+// Filled once at start, then read-only and thread-safe.
+class KernelRegistry {
+ public:
+  void add(const Kernel& kernel);
+  const Kernel& best(const OpDesc& op) const;  // throws Error{usage} naming the operation
+  std::vector<const Kernel*> all(const OpDesc& op) const;
+  std::span<const Kernel> kernels() const { return kernels_; }
+
+ private:
+  std::vector<Kernel> kernels_;
+};
+
+}  // namespace arion
