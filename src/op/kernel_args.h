@@ -85,10 +85,12 @@ struct SelectRowsArgs {
 };
 
 // head_norm, rope and kv_write of whole heads, any subset, in this order.
+//   x    f32 [rows, heads * head_dim]; may be out itself. linear_head has its own y instead.
 struct HeadArgs {
   RowsKind rows = RowsKind::all;
   HeadRole role = HeadRole::query;
   int heads = 0, head_dim = 0;
+  Ref x;
   const float* gain = nullptr;  // [head_dim], null = no norm
   float eps = 0;
   Ref angles;                   // f32 as RopeAnglesArgs writes them, null = no rotation
