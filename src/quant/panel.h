@@ -20,7 +20,8 @@
 //   none no scales; superblock of 64 columns
 //
 // The value of a code c is   a: d*(c-z)   b: d*c + m   d32: d*s*c - dmin*m   d16: d*s*(c-z).
-// Columns beyond the matrix and rows beyond it hold zero scales (zero values in mode none).
+// Columns beyond the matrix and rows beyond it hold zero scales and the code z (0 in modes b and
+// d32), or zero values in mode none, so that they add nothing to any sum.
 // Source: quantisation formats of GGUF; the layout is our own.
 #pragma once
 #include <cstddef>
@@ -44,31 +45,43 @@ struct PanelSpec {
 
 constexpr int superblock_cols(ScaleMode mode) {
   switch (mode) {
-    case ScaleMode::b: return 32;
+    case ScaleMode::b:
+      return 32;
     case ScaleMode::d16:
-    case ScaleMode::d32: return 256;
-    default: return 64;
+    case ScaleMode::d32:
+      return 256;
+    default:
+      return 64;
   }
 }
 
 constexpr size_t scale_bytes(ScaleMode mode) {
   switch (mode) {
-    case ScaleMode::none: return 0;
+    case ScaleMode::none:
+      return 0;
     case ScaleMode::a:
-    case ScaleMode::b: return 64;
-    default: return 320;
+    case ScaleMode::b:
+      return 64;
+    default:
+      return 320;
   }
 }
 
 // Bytes of the codes of 32 columns.
 constexpr size_t code_block_bytes(Codec codec) {
   switch (codec) {
-    case Codec::c4: return 256;
-    case Codec::c5: return 320;
-    case Codec::c6: return 384;
-    case Codec::c8: return 512;
-    case Codec::f32: return 2048;
-    default: return 1024;
+    case Codec::c4:
+      return 256;
+    case Codec::c5:
+      return 320;
+    case Codec::c6:
+      return 384;
+    case Codec::c8:
+      return 512;
+    case Codec::f32:
+      return 2048;
+    default:
+      return 1024;
   }
 }
 

@@ -15,9 +15,9 @@ namespace arion {
 class WeightFormat {
  public:
   virtual ~WeightFormat() = default;
-  virtual std::string_view name() const = 0;   // as GGUF files spell it: "Q4_0"
-  virtual uint32_t gguf_type() const = 0;      // ggml type id
-  virtual int block_values() const = 0;        // columns per block; a row holds whole blocks
+  virtual std::string_view name() const = 0;  // as GGUF files spell it: "Q4_0"
+  virtual uint32_t gguf_type() const = 0;     // ggml type id
+  virtual int block_values() const = 0;       // columns per block; a row holds whole blocks
   virtual size_t block_bytes() const = 0;
   virtual PanelSpec panel() const = 0;
 
@@ -36,7 +36,8 @@ class WeightFormat {
   // Packs up to 16 consecutive rows of `cols` columns (`rows`, row-major blocks as in the file; the
   // number of rows follows from its size) into one panel of panel_bytes(panel(), cols) bytes, all
   // of which are written.
-  virtual void pack(std::span<const std::byte> rows, int cols, std::span<std::byte> panel) const = 0;
+  virtual void pack(std::span<const std::byte> rows, int cols,
+                    std::span<std::byte> panel) const = 0;
 
   // Exact values of row r (0..15) of a panel: equal to decode_row of the packed row, bit for bit.
   virtual void unpack_row(std::span<const std::byte> panel, int r, std::span<float> out) const = 0;
