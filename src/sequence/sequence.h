@@ -1,0 +1,36 @@
+// A sequence: its tokens and how much of it the model has seen.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "cache/block_table.h"
+
+namespace arion {
+
+using TokenId = int32_t;
+
+// Which of a run's rows produce logits.
+enum class LogitsRows : uint8_t {
+  none,
+  last,  // the row of the last known token: what decoding needs
+  all,   // every row: what evaluation needs
+};
+
+// Plain data, shared by scheduler, runner and sampler on the engine thread.
+struct Sequence {
+  enum class State : uint8_t { waiting, running, finished };
+
+  uint64_t id = 0;
+  State state = State::waiting;
+  LogitsRows logits = LogitsRows::last;
+  std::vector<TokenId> tokens;  // prompt, then output
+  int prompt_tokens = 0;
+  int computed = 0;            // tokens whose keys and values are final
+  std::vector<BlockTable> kv;  // [groups]
+  int preemptions = 0;         // times its blocks were taken away
+
+  int size() const { return static_cast<int>(tokens.size()); }
+  int pending() const { return size() - computed; }  // tokens the model has not seen
+};
+
+}  // namespace arion
