@@ -1,0 +1,201 @@
+// Opening of single and split GGUF models, and lookup of their tensors.
+#include "io/gguf.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "io/ggml_types.h"
+#include "quant/weight_format.h"
+
+namespace arion {
+namespace {
+
+constexpr uint64_t kMaxSplitFiles = 999;
+
+// PREFIX-00002-of-00003.gguf
+struct SplitName {
+  std::string prefix;  // of the file name, no folder
+  uint64_t number;     // from 1
+  uint64_t count;
+
+  std::string file(uint64_t n) const {
+    return fmt::format("{}-{:05}-of-{:05}.gguf", prefix, n, count);
+  }
+};
+
+std::optional<uint64_t> five_digits(std::string_view text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<SplitName> parse_split_name(const std::string& file_name) {
+  constexpr std::string_view kTail = "-00000-of-00000.gguf";
+  if (file_name.size() <= kTail.size()) return std::nullopt;
+  const size_t prefix_bytes = file_name.size() - kTail.size();
+  const std::string_view tail = std::string_view(file_name).substr(prefix_bytes);
+  const auto number = five_digits(tail.substr(1, 5));
+  const auto count = five_digits(tail.substr(10, 5));
+  const bool has_form = tail[0] == '-' && tail.substr(6, 4) == "-of-" && tail.substr(15) == ".gguf";
+  if (!has_form || !number || !count) return std::nullopt;
+  return SplitName{file_name.substr(0, prefix_bytes), *number, *count};
+}
+
+// Refuses a split.* key of a later file that contradicts the first one.
+void expect_key(const GgufMetadata& metadata, const std::string& file, std::string_view key,
+                uint64_t expected) {
+  const auto value = metadata.get_unsigned(key);
+  if (value && *value != expected) {
+    fail(ErrorCode::bad_input, "{}: {} is {}, expected {}; the file is from another model or set",
+         file, key, *value, expected);
+  }
+}
+
+}  // namespace
+
+GgufFile GgufFile::parse(std::span<const std::byte> bytes, std::string name) {
+  GgufFile file;
+  file.names_.push_back(std::move(name));
+  GgufHeader header = parse_gguf_header(bytes, file.names_[0]);
+  file.version_ = header.version;
+  file.metadata_ = std::move(header.metadata);
+  file.add(std::move(header));
+  file.index_tensors();
+  return file;
+}
+
+GgufFile GgufFile::open(const std::filesystem::path& path) {
+  MappedFile mapping(path);
+  GgufFile file = parse(mapping.bytes(), path.string());
+  file.mappings_.push_back(std::move(mapping));
+  file.open_rest_of_split(path);
+  return file;
+}
+
+void GgufFile::add(GgufHeader header) {
+  if (header.tensors.size() + tensors_.size() > GgufLimits::kTensors) {
+    fail(ErrorCode::bad_input, "{}: the model has more than {} tensors", names_[0],
+         GgufLimits::kTensors);
+  }
+  for (GgufTensor& tensor : header.tensors) {
+    tensor.file = static_cast<uint16_t>(names_.size() - 1);
+  }
+  if (tensors_.empty()) {
+    tensors_ = std::move(header.tensors);
+  } else {
+    tensors_.insert(tensors_.end(), header.tensors.begin(), header.tensors.end());
+  }
+}
+
+void GgufFile::open_rest_of_split(const std::filesystem::path& first) {
+  const std::string name = names_[0];
+  const auto split = parse_split_name(first.filename().string());
+  const uint64_t count = metadata_.get_unsigned("split.count").value_or(1);
+  const uint64_t number = metadata_.get_unsigned("split.no").value_or(0);
+  if (count > kMaxSplitFiles) {
+    fail(ErrorCode::bad_input, "{}: split.count is {}, at most {} allowed", name, count,
+         kMaxSplitFiles);
+  }
+  if (count <= 1) {
+    if (!split || split->count <= 1) return;
+    fail(ErrorCode::bad_input, "{}: named as one of {} files, but has no split.count", name,
+         split->count);
+  }
+  if (!split || split->count != count || split->number != number + 1) {
+    fail(ErrorCode::bad_input,
+         "{}: is file {} of a model split into {}; its name must end in -{:05}-of-{:05}.gguf", name,
+         number + 1, count, number + 1, count);
+  }
+  if (number != 0) {
+    fail(ErrorCode::bad_input, "{}: is file {} of {}; open the first one, {}", name, number + 1,
+         count, split->file(1));
+  }
+  for (uint64_t i = 1; i < count; ++i) open_split(first.parent_path() / split->file(i + 1), i);
+  index_tensors();
+  const auto total = metadata_.get_unsigned("split.tensors.count");
+  if (total && tensors_.size() != *total) {
+    fail(ErrorCode::bad_input, "{}: the {} files hold {} tensors, split.tensors.count says {}",
+         name, count, tensors_.size(), *total);
+  }
+}
+
+void GgufFile::open_split(const std::filesystem::path& path, uint64_t number) {
+  const std::string name = path.string();
+  if (!std::filesystem::exists(path)) {
+    fail(ErrorCode::bad_input,
+         "{}: missing; all files of a split model must lie in one folder, as {} does", name,
+         names_[0]);
+  }
+  MappedFile mapping(path);
+  GgufHeader header = parse_gguf_header(mapping.bytes(), name);
+  if (!header.metadata.has("split.no")) {
+    fail(ErrorCode::bad_input, "{}: has no split.no, expected {}", name, number);
+  }
+  expect_key(header.metadata, name, "split.no", number);
+  for (const std::string_view key : {"split.count", "split.tensors.count"}) {
+    if (const auto value = metadata_.get_unsigned(key)) {
+      expect_key(header.metadata, name, key, *value);
+    }
+  }
+  names_.push_back(name);
+  mappings_.push_back(std::move(mapping));
+  add(std::move(header));
+}
+
+void GgufFile::index_tensors() {
+  const auto name_of = [this](uint32_t i) { return tensors_[i].name; };
+  by_name_.resize(tensors_.size());
+  std::iota(by_name_.begin(), by_name_.end(), 0u);
+  std::ranges::sort(by_name_, {}, name_of);
+  const auto twice = std::ranges::adjacent_find(by_name_, {}, name_of);
+  if (twice != by_name_.end()) {
+    const std::string& first = names_[tensors_[*twice].file];
+    const std::string& second = names_[tensors_[*std::next(twice)].file];
+    fail(ErrorCode::bad_input, "{}: tensor {} occurs twice{}", std::max(first, second),
+         printable(name_of(*twice)),
+         first == second ? "" : fmt::format(", also in {}", std::min(first, second)));
+  }
+}
+
+const GgufTensor* GgufFile::find_tensor(std::string_view name) const {
+  const auto name_of = [this](uint32_t i) { return tensors_[i].name; };
+  const auto it = std::ranges::lower_bound(by_name_, name, {}, name_of);
+  return it != by_name_.end() && name_of(*it) == name ? &tensors_[*it] : nullptr;
+}
+
+const GgufTensor& GgufFile::require_tensor(std::string_view name) const {
+  const GgufTensor* tensor = find_tensor(name);
+  if (tensor == nullptr) fail(ErrorCode::bad_input, "{}: tensor {} is missing", names_[0], name);
+  return *tensor;
+}
+
+const WeightFormat& GgufFile::weight_format(const GgufTensor& tensor) const {
+  const WeightFormat* format = find_weight_format(tensor.type);
+  if (format == nullptr) {
+    fail(
+        ErrorCode::bad_input,
+        "{}: tensor {} has type {}, which this version cannot compute with; use a model in another "
+        "format",
+        names_[tensor.file], printable(tensor.name), ggml_type_name(tensor.type));
+  }
+  return *format;
+}
+
+void GgufFile::drop(const GgufTensor& tensor) const {
+  if (mappings_.empty()) return;
+  const MappedFile& file = mappings_[tensor.file];
+  file.drop(static_cast<size_t>(tensor.data.data() - file.bytes().data()), tensor.data.size());
+}
+
+void GgufFile::prefetch(const GgufTensor& tensor) const {
+  if (mappings_.empty()) return;
+  const MappedFile& file = mappings_[tensor.file];
+  file.prefetch(static_cast<size_t>(tensor.data.data() - file.bytes().data()), tensor.data.size());
+}
+
+}  // namespace arion
