@@ -1,12 +1,13 @@
 // IEEE half and bfloat16 as bit patterns, converted without hardware support.
-// Kernels use the instructions of their ISA; both round to nearest even and agree bit for bit.
+// Always inlined: objects of different ISA levels must not share a copy. Kernels use the
+// instructions of their ISA; both round to nearest even and agree bit for bit.
 #pragma once
 #include <bit>
 #include <cstdint>
 
 namespace arion {
 
-inline float half_to_float(uint16_t h) {
+[[gnu::always_inline]] inline float half_to_float(uint16_t h) {
   const uint32_t sign = static_cast<uint32_t>(h & 0x8000u) << 16;
   const uint32_t rest = h & 0x7fffu;
   if (rest >= 0x7c00u) {  // infinity, or NaN made quiet as F16C does
@@ -18,7 +19,7 @@ inline float half_to_float(uint16_t h) {
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
 }
 
-inline uint16_t float_to_half(float f) {
+[[gnu::always_inline]] inline uint16_t float_to_half(float f) {
   const uint32_t bits = std::bit_cast<uint32_t>(f);
   const uint32_t sign = (bits >> 16) & 0x8000u;
   const uint32_t magnitude = bits & 0x7fffffffu;
@@ -34,11 +35,11 @@ inline uint16_t float_to_half(float f) {
   return static_cast<uint16_t>(sign | ((rounded - 0x38000000u) >> 13));
 }
 
-inline float bfloat16_to_float(uint16_t b) {
+[[gnu::always_inline]] inline float bfloat16_to_float(uint16_t b) {
   return std::bit_cast<float>(static_cast<uint32_t>(b) << 16);
 }
 
-inline uint16_t float_to_bfloat16(float f) {
+[[gnu::always_inline]] inline uint16_t float_to_bfloat16(float f) {
   const uint32_t bits = std::bit_cast<uint32_t>(f);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>((bits >> 16) | 0x40u);
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
