@@ -15,7 +15,7 @@ namespace arion {
 struct OpDesc {
   OpKind kind = OpKind::linear;
   ActivationForm form = ActivationForm::f32;  // of the input of linear kinds
-  PanelSpec weights;                          // linear kinds only
+  PanelSpec weights{};                        // linear kinds only
   DType kv = DType::f32;                      // attention, kv_write and linear_head only
 };
 

@@ -13,7 +13,8 @@ const Kernel& KernelRegistry::best(const OpDesc& op) const {
     if (kernel.supports(op) && (best == nullptr || kernel.rank > best->rank)) best = &kernel;
   }
   if (best == nullptr) {
-    fail(ErrorCode::usage, "no kernel for {} with {} activations and {}/{} weights; another --act may work",
+    fail(ErrorCode::usage,
+         "no kernel for {} with {} activations and {}/{} weights; another --act may work",
          op_name(op.kind), activation_form_name(op.form), codec_name(op.weights.codec),
          scale_mode_name(op.weights.mode));
   }

@@ -66,8 +66,7 @@ Binary split_binary(double x) {
   }
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   exponent += static_cast<int>(bits >> 52) - 1022;
-  double mantissa =
-      std::bit_cast<double>((bits & 0x000fffffffffffffull) | 0x3fe0000000000000ull);
+  double mantissa = std::bit_cast<double>((bits & 0x000fffffffffffffull) | 0x3fe0000000000000ull);
   if (mantissa < kSqrtHalf) {
     mantissa *= 2;
     --exponent;
@@ -112,7 +111,7 @@ double exp_extended(double x, double low) {
   const int n = static_cast<int>(x * kInverseLn2 + (x < 0 ? -0.5 : 0.5));
   const double high = x - n * kLn2High;  // exact
   low -= n * kLn2Low;
-  const double r = high + low;           // |r| <= ln(2) / 2
+  const double r = high + low;  // |r| <= ln(2) / 2
   const double rounding = (high - r) + low;
   double series = 1.0 / 14;  // e^r = 1 + r + r^2/2 (1 + r/3 (1 + r/4 (1 + ... r/14)))
   for (int i = 13; i >= 3; --i) series = (1 + series * r) / i;
@@ -192,10 +191,14 @@ SinCos sincos(double angle) {
   const double s = sin_kernel(rest.high, rest.low);
   const double c = cos_kernel(rest.high, rest.low);
   switch (quarters & 3) {
-    case 0: return {s, c};
-    case 1: return {c, -s};
-    case 2: return {-s, -c};
-    default: return {-c, s};
+    case 0:
+      return {s, c};
+    case 1:
+      return {c, -s};
+    case 2:
+      return {-s, -c};
+    default:
+      return {-c, s};
   }
 }
 

@@ -47,15 +47,15 @@ enum class HeadRole : uint8_t { query, key, value };
 
 struct AttentionAttributes {
   int heads = 0, kv_heads = 0, head_dim = 0;
-  int window = 0;     // keys visible to a query, itself included; 0 = all before it
+  int window = 0;  // keys visible to a query, itself included; 0 = all before it
   float scale = 1.0f;
-  int kv_group = 0;   // index of the KV group and of the layer within it
+  int kv_group = 0;  // index of the KV group and of the layer within it
   int kv_layer = 0;
 };
 
 struct RopeAttributes {
   int head_dim = 0;
-  int pairs = 0;      // rotated pairs per head; 2 * pairs <= head_dim
+  int pairs = 0;  // rotated pairs per head; 2 * pairs <= head_dim
   RopePairing pairing = RopePairing::adjacent;
 };
 

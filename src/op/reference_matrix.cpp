@@ -49,7 +49,9 @@ std::vector<double> reference_load(const Ref& ref, ActivationForm form, int row,
   std::vector<double> values(cols);
   for (int c = 0; c < cols; ++c) {
     switch (form) {
-      case ActivationForm::f32: values[c] = reference_row<float>(ref, form, row, cols)[c]; break;
+      case ActivationForm::f32:
+        values[c] = reference_row<float>(ref, form, row, cols)[c];
+        break;
       case ActivationForm::bf16:
         values[c] = bfloat16_to_float(reference_row<uint16_t>(ref, form, row, cols)[c]);
         break;

@@ -26,7 +26,8 @@ struct KvView {
   size_t layer_bytes() const { return block_bytes() * blocks; }
   std::byte* keys(int layer, int32_t block, int head) const {
     return base + static_cast<size_t>(layer) * layer_bytes() +
-           static_cast<size_t>(block) * block_bytes() + static_cast<size_t>(head) * 2 * half_bytes();
+           static_cast<size_t>(block) * block_bytes() +
+           static_cast<size_t>(head) * 2 * half_bytes();
   }
   std::byte* values(int layer, int32_t block, int head) const {
     return keys(layer, block, head) + half_bytes();
@@ -41,7 +42,7 @@ struct RowSet {
 };
 
 struct StepInput {
-  RowSet all, output;
+  RowSet all{}, output{};
   const int32_t* tokens = nullptr;        // [all.count]
   const int32_t* output_index = nullptr;  // [output.count] row among all
   const KvView* kv = nullptr;             // [groups]
@@ -51,7 +52,9 @@ struct StepInput {
   const int32_t* const* block_tables = nullptr;
 
   const RowSet& rows(RowsKind kind) const { return kind == RowsKind::all ? all : output; }
-  const int32_t* block_table(int run, int group) const { return block_tables[run * groups + group]; }
+  const int32_t* block_table(int run, int group) const {
+    return block_tables[run * groups + group];
+  }
 };
 
 }  // namespace arion

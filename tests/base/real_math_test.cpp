@@ -84,11 +84,10 @@ TEST(RealMath, PowIsWithinTwoUlps) {
     const double theta = std::exp(sampler.between(0, 20));
     const double exponent = sampler.between(-1, 1);
     const double base = sampler.between(0.5, 2), large = sampler.between(-900, 900);
-    worst = std::max({worst,
-                      ulps(real::pow(theta, exponent),
-                           std::pow(static_cast<long double>(theta), exponent)),
-                      ulps(real::pow(base, large),
-                           std::pow(static_cast<long double>(base), large))});
+    worst = std::max(
+        {worst,
+         ulps(real::pow(theta, exponent), std::pow(static_cast<long double>(theta), exponent)),
+         ulps(real::pow(base, large), std::pow(static_cast<long double>(base), large))});
   }
   EXPECT_LT(worst, 1.5);
   EXPECT_EQ(real::pow(10000, 0), 1);
