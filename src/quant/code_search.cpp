@@ -103,8 +103,10 @@ Affine fit_affine(std::span<const float> x, std::span<const float> weights, int 
   round_affine(x, weights, top / range, range_min, max_code, codes);
   float best_error = affine_error(x, weights, best, codes);
   for (int i = 0; i <= sweep.count; ++i) {
-    const float inverse = (sweep.start + sweep.step * static_cast<float>(i) + top) / range;
-    const Sums s = round_affine(x, weights, inverse, range_min, max_code, codes);
+    // Each candidate starts from the best minimum so far.
+    const float inverse =
+        (sweep.start + sweep.step * static_cast<float>(i) + top) / (*high - best.min);
+    const Sums s = round_affine(x, weights, inverse, best.min, max_code, codes);
     const float determinant = s.w * s.l2 - s.l * s.l;
     if (!(determinant > 0)) continue;
     Affine fit{(s.w * s.xl - s.x * s.l) / determinant, (s.l2 * s.x - s.l * s.xl) / determinant};

@@ -37,7 +37,7 @@ std::array<float, kGroup> group_weights(const BlockSource& source, int g) {
 
 // The plain rule: the largest value gets the largest code.
 float scale_by_max(std::span<const float> values, uint8_t* codes) {
-  const float max = *std::max_element(values.begin(), values.end());
+  const float max = std::max(0.0f, *std::max_element(values.begin(), values.end()));
   const float inverse = max > 0 ? kMaxScale / max : 0;
   for (size_t i = 0; i < values.size(); ++i) {
     codes[i] = static_cast<uint8_t>(std::clamp(nearest(inverse * values[i]), 0, kMaxScale));

@@ -35,12 +35,13 @@ void store(std::byte* to, T value) {
 }
 
 size_t superblock_offset(const PanelSpec& spec, int col) {
-  return static_cast<size_t>(col / superblock_cols(spec.mode)) * superblock_bytes(spec);
+  const auto width = static_cast<unsigned>(superblock_cols(spec.mode));  // a power of two
+  return static_cast<size_t>(col >> std::countr_zero(width)) * superblock_bytes(spec);
 }
 
 // Offset of the codes of columns col .. col + 31.
 size_t code_offset(const PanelSpec& spec, int col) {
-  const int block = col % superblock_cols(spec.mode) / kCodeBlock;
+  const int block = (col & (superblock_cols(spec.mode) - 1)) / kCodeBlock;
   return superblock_offset(spec, col) + scale_bytes(spec.mode) +
          static_cast<size_t>(block) * code_block_bytes(spec.codec);
 }

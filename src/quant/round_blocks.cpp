@@ -54,16 +54,20 @@ void encode_symmetric(const BlockSource& source, int zero, uint16_t& d, uint8_t 
 void encode_affine(const BlockSource& source, int max_code, uint16_t& d, uint16_t& m,
                    uint8_t (&codes)[32]) {
   const std::span<const float> x(source.x, kValues);
+  const auto [low, high] = std::minmax_element(x.begin(), x.end());
   if (source.importance != nullptr) {
-    const Affine fit = fit_affine(x, search_weights(source), max_code, kAffineSweep);
+    // The search wants a minimum that is not positive; the format does not.
+    const float base = std::max(*low, 0.0f);
+    std::array<float, kValues> above;
+    for (int i = 0; i < kValues; ++i) above[i] = x[i] - base;
+    const Affine fit = fit_affine(above, search_weights(source), max_code, kAffineSweep);
     d = float_to_half(fit.scale);
-    m = float_to_half(fit.min);
+    m = float_to_half(fit.min + base);
     round_to_grid(x, {half_to_float(d), half_to_float(m), 0, max_code}, codes);
     return;
   }
-  const float min = *std::min_element(x.begin(), x.end());
-  const float max = *std::max_element(x.begin(), x.end());
-  const float scale = (max - min) / static_cast<float>(max_code);
+  const float min = *low;
+  const float scale = (*high - min) / static_cast<float>(max_code);
   const float inverse = scale == 0 ? 0 : 1 / scale;
   for (int i = 0; i < kValues; ++i) codes[i] = clamped((x[i] - min) * inverse + 0.5f, max_code);
   d = float_to_half(scale);
