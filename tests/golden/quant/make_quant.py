@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Makes the fixtures of tests/quant with the gguf package (0.19.0, numpy 2.4) and, for the K-quant encoders, ggml.
+
+  decode_NAME.npy   uint8 [n, block bytes + 4 * block values]: a block of random bytes and the float32 values it stands
+                    for; formats without blocks have 32 values a record. Scales include subnormal, huge, negative, zero,
+                    infinite and NaN ones.
+  encode_input.npy  float32 [rows, 256], importance.npy float32 [256]
+  encode_NAME.npy   uint8 [rows, bytes]: what the package's quantize() makes of the input
+  quant.json        versions, the pattern of each input row, ggml's errors
+
+Usage: make_quant.py --libggml PATH/libggml-base.so     (the library inside the llama-cpp-python package, 0.3.36)
+"""
+import argparse, ctypes, json, pathlib, warnings
+import gguf, numpy as np
+from gguf import GGMLQuantizationType as Type, quants
+
+warnings.simplefilter("ignore")
+here = pathlib.Path(__file__).parent
+rng = np.random.default_rng(20240611)
+COLS = 256
+
+# Offsets of the f16 scales inside a block.
+SCALES = {"Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q4_K": [0, 2], "Q5_K": [0, 2],
+          "Q6_K": [208]}
+SPECIAL = [0x0001, 0x03FF, 0x8001, 0x83FF, 0x0000, 0x8000, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00, 0x7D01]
+
+
+def make_decode(name):
+    values, size = gguf.GGML_QUANT_SIZES[Type[name]]
+    group = 32 if values == 1 else 1
+    n = 48 if values == 256 else 200
+    blocks = rng.integers(0, 256, (n, size * group), dtype=np.uint8)
+    for offset in SCALES.get(name, []):
+        # Ordinary scales in two thirds of the blocks, special ones at the start, random bits in the rest.
+        ordinary = (rng.standard_normal(n) * 0.02).astype(np.float16).view(np.uint8).reshape(n, 2)
+        keep = np.arange(n) % 3 != 0
+        blocks[keep, offset:offset + 2] = ordinary[keep]
+        special = np.roll(np.array(SPECIAL, np.uint16), offset).view(np.uint8).reshape(-1, 2)
+        blocks[:len(SPECIAL), offset:offset + 2] = special
+    if name in ("F16", "BF16"):
+        blocks.view(np.uint16)[0, :len(SPECIAL)] = SPECIAL
+    decoded = np.ascontiguousarray(quants.dequantize(blocks, Type[name]), np.float32)
+    np.save(here / f"decode_{name}.npy", np.concatenate([blocks, decoded.view(np.uint8)], axis=1))
+
+
+def make_input():
+    normal = rng.standard_normal
+    outlier = normal((4, COLS))
+    outlier[np.arange(4), rng.integers(0, COLS, 4)] = [100, -100, 30, -1000]
+    patterns = {
+        "gaussian": normal((8, COLS)) * np.array([[1e-4], [1e-3], [0.02], [0.02], [1], [1], [30], [1000]]),
+        "uniform": rng.uniform(-1, 1, (4, COLS)),
+        "negative": -np.abs(normal((4, COLS))),
+        "positive": 0.5 + rng.random((2, COLS)),
+        "outlier": outlier,
+        "ties": rng.integers(-8, 9, (4, COLS)) * 0.25,
+        "constant": np.repeat([[0.7], [-3.0]], COLS, axis=1),
+        "zero": np.zeros((1, COLS)),
+        "half_subnormal": normal((2, COLS)) * 1e-6,
+        "float_subnormal": normal((1, COLS)) * 1e-40,
+    }
+    rows = np.concatenate(list(patterns.values())).astype(np.float32)
+    return rows, [name for name, block in patterns.items() for _ in block]
+
+
+def make_encode(name, rows):
+    encoded = np.ascontiguousarray(quants.quantize(rows, Type[name]))
+    np.save(here / f"encode_{name}.npy", encoded.view(np.uint8).reshape(len(rows), -1))
+
+
+def ggml_errors(library, name, rows, importance):
+    """Sum of (weighted) squared errors of each row."""
+    values, size = gguf.GGML_QUANT_SIZES[Type[name]]
+    encoded = np.zeros((len(rows), COLS // values * size), np.uint8)
+    weights = importance.ctypes.data if importance is not None else None
+    library.ggml_quantize_chunk(int(Type[name]), rows.ctypes.data, encoded.ctypes.data, 0, len(rows), COLS, weights)
+    decoded = quants.dequantize(encoded, Type[name]).astype(np.float64)
+    return ((decoded - rows) ** 2 * (1 if importance is None else importance)).sum(axis=1).tolist()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--libggml", required=True)
+    library = ctypes.CDLL(parser.parse_args().libggml)
+    library.ggml_quantize_chunk.restype = ctypes.c_size_t
+    library.ggml_quantize_chunk.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64,
+                                            ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]
+    for name in ["F32", "F16", "BF16", *SCALES]:
+        make_decode(name)
+    rows, patterns = make_input()
+    importance = (rng.exponential(1, COLS) ** 2 + 1e-3).astype(np.float32)
+    np.save(here / "encode_input.npy", rows)
+    np.save(here / "importance.npy", importance.reshape(1, COLS))
+    for name in ["F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"]:
+        make_encode(name, rows)
+    searched = {
+        "plain": {n: ggml_errors(library, n, rows, None) for n in ["Q4_K", "Q5_K", "Q6_K"]},
+        "importance": {n: ggml_errors(library, n, rows, importance)
+                       for n in ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K", "Q5_K", "Q6_K"]},
+    }
+    versions = {"gguf": "0.19.0", "numpy": np.__version__, "llama-cpp-python": "0.3.36"}
+    (here / "quant.json").write_text(
+        json.dumps({"versions": versions, "patterns": patterns, "ggml_errors": searched}) + "\n")
+
+
+main()

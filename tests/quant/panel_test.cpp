@@ -1,0 +1,390 @@
+// Panels against the text of panel.h: bytes where it says they are, values unchanged.
+#include "quant/panel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "quant/weight_format.h"
+
+namespace arion {
+namespace {
+
+std::vector<std::byte> random_bytes(size_t size, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<std::byte> bytes(size);
+  for (std::byte& b : bytes) b = static_cast<std::byte>(random());
+  return bytes;
+}
+
+bool same(float a, float b) {
+  return (std::isnan(a) && std::isnan(b)) ||
+         std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
+}
+
+// The panel of `rows`, with guard bytes behind it that must stay.
+std::vector<std::byte> packed(const WeightFormat& format, std::span<const std::byte> rows,
+                              int cols) {
+  const size_t size = panel_bytes(format.panel(), cols);
+  std::vector<std::byte> panel(size + 64, std::byte{0xee});
+  format.pack(rows, cols, std::span(panel).first(size));
+  EXPECT_TRUE(std::all_of(panel.begin() + size, panel.end(),
+                          [](std::byte b) { return b == std::byte{0xee}; }));
+  panel.resize(size);
+  return panel;
+}
+
+class EveryPanel : public testing::TestWithParam<const WeightFormat*> {};
+
+TEST_P(EveryPanel, GivesBackTheValuesOfTheFileBitForBit) {
+  const WeightFormat& format = *GetParam();
+  for (const int cols : {format.block_values(), 33, 96, 576, 640, 768, 2048}) {
+    if (cols % format.block_values() != 0) continue;
+    for (const int rows : {1, 15, 16, 17, 33}) {
+      const size_t row_bytes = format.row_bytes(cols);
+      const std::vector<std::byte> file = random_bytes(row_bytes * rows, cols * 64 + rows);
+      for (int first = 0; first < rows; first += kPanelRows) {
+        const int count = std::min(kPanelRows, rows - first);
+        const auto panel =
+            packed(format, std::span(file).subspan(first * row_bytes, count * row_bytes), cols);
+        std::vector<float> expected(cols), got(cols);
+        for (int r = 0; r < kPanelRows; ++r) {
+          std::fill(expected.begin(), expected.end(), 0.0f);
+          if (r < count) {
+            format.decode_row(std::span(file).subspan((first + r) * row_bytes, row_bytes),
+                              expected);
+          }
+          format.unpack_row(panel, r, got);
+          for (int c = 0; c < cols; ++c) {
+            ASSERT_TRUE(r < count ? same(expected[c], got[c]) : got[c] == 0)
+                << rows << "x" << cols << " row " << first + r << " column " << c << ": "
+                << expected[c] << " " << got[c];
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryPanel, RefusesBuffersOfTheWrongSize) {
+  const WeightFormat& format = *GetParam();
+  const int cols = std::max(64, format.block_values());
+  const auto rows = random_bytes(format.row_bytes(cols) * 17, 1);
+  std::vector<std::byte> panel(panel_bytes(format.panel(), cols));
+  std::vector<float> out(cols);
+  const std::span one(rows.data(), format.row_bytes(cols));
+  EXPECT_THROW(format.pack(rows, cols, panel), std::logic_error);
+  EXPECT_THROW(format.pack(one.first(one.size() - 1), cols, panel), std::logic_error);
+  EXPECT_THROW(format.pack(one, cols, std::span(panel).first(panel.size() - 1)), std::logic_error);
+  EXPECT_THROW(format.unpack_row(panel, 16, out), std::logic_error);
+  EXPECT_THROW(format.unpack_row(std::span(panel).first(panel.size() - 1), 0, out),
+               std::logic_error);
+}
+
+std::string test_name(const testing::TestParamInfo<const WeightFormat*>& info) {
+  return std::string(info.param->name());
+}
+
+INSTANTIATE_TEST_SUITE_P(Quant, EveryPanel,
+                         testing::ValuesIn(weight_formats().begin(), weight_formats().end()),
+                         test_name);
+
+using Bytes = std::vector<std::pair<size_t, uint8_t>>;  // offset, value
+
+void edit(std::vector<std::byte>& bytes, const Bytes& edits) {
+  for (const auto& [offset, value] : edits) bytes.at(offset) = std::byte{value};
+}
+
+// Four rows of zeros, of which the last gets a few other bytes; offsets and values by hand.
+struct Example {
+  const char* format;
+  int cols;
+  std::vector<uint8_t> zero_block;  // in the file: zero scales, codes that mean zero
+  size_t scale_bytes, low_bytes, high_bytes, code_blocks;  // of a superblock
+  uint8_t low, high;                                       // bytes of codes that mean zero
+  Bytes row;                                               // changes in the file's row 3
+  Bytes panel;                                             // what they change in the panel
+};
+
+void expect_panel(const Example& example) {
+  SCOPED_TRACE(example.format);
+  const WeightFormat& format = *find_weight_format(example.format);
+  std::vector<std::byte> row;
+  for (int i = 0; i < example.cols / format.block_values(); ++i) {
+    for (const uint8_t b : example.zero_block) row.push_back(std::byte{b});
+  }
+  ASSERT_EQ(row.size(), format.row_bytes(example.cols));
+  std::vector<std::byte> file;
+  for (int r = 0; r < 4; ++r) {
+    if (r == 3) edit(row, example.row);
+    file.insert(file.end(), row.begin(), row.end());
+  }
+  const std::vector<std::byte> got = packed(format, file, example.cols);
+
+  std::vector<std::byte> expected;
+  while (expected.size() < got.size()) {
+    expected.resize(expected.size() + example.scale_bytes, std::byte{0});
+    for (size_t block = 0; block < example.code_blocks; ++block) {
+      expected.resize(expected.size() + example.low_bytes, std::byte{example.low});
+      expected.resize(expected.size() + example.high_bytes, std::byte{example.high});
+    }
+  }
+  ASSERT_EQ(expected.size(), got.size());
+  edit(expected, example.panel);
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_EQ(std::to_integer<int>(expected[i]), std::to_integer<int>(got[i])) << "byte " << i;
+  }
+}
+
+std::vector<uint8_t> filled(std::initializer_list<std::pair<size_t, uint8_t>> runs) {
+  std::vector<uint8_t> bytes;
+  for (const auto& [count, value] : runs) bytes.insert(bytes.end(), count, value);
+  return bytes;
+}
+
+TEST(PanelLayout, C4WithModeA) {
+  expect_panel({"Q4_0",
+                96,
+                filled({{2, 0}, {16, 0x88}}),
+                64,
+                256,
+                0,
+                2,
+                0x88,
+                0,
+                // block 1: d = 1, column 37 is 12; block 2: d = 2, column 73 is 3
+                {{18, 0x00}, {19, 0x3c}, {25, 0x8c}, {36, 0x00}, {37, 0x40}, {47, 0x83}},
+                {{38, 0x00}, {39, 0x3c}, {333, 0xc8}, {582, 0x00}, {583, 0x40}, {717, 0x83}}});
+}
+
+TEST(PanelLayout, C4WithModeB) {
+  expect_panel({"Q4_1",
+                64,
+                filled({{20, 0}}),
+                64,
+                256,
+                0,
+                1,
+                0,
+                0,
+                // block 1: d = 1, m = -1, column 52 is 7
+                {{21, 0x3c}, {23, 0xbc}, {28, 0x70}},
+                {{327, 0x3c}, {359, 0xbc}, {524, 0x70}}});
+}
+
+TEST(PanelLayout, C4WithModeD32) {
+  expect_panel(
+      {"Q4_K",
+       512,
+       filled({{144, 0}}),
+       320,
+       256,
+       0,
+       8,
+       0,
+       0,
+       // block 1: d = 1, dmin = 2, s[1] = 5, s[6] = 42, m[2] = 9, m[7] = 49, column 200 is 11
+       {{145, 0x3c},
+        {147, 0x40},
+        {149, 5},
+        {150, 0x80},
+        {154, 9},
+        {155, 0xc0},
+        {158, 0x0a},
+        {159, 0x10},
+        {264, 0x0b}},
+       {{2375, 0x3c}, {2407, 0x40}, {2451, 5}, {2531, 42}, {2595, 9}, {2675, 49}, {4300, 0x0b}}});
+}
+
+TEST(PanelLayout, C5WithModeA) {
+  expect_panel({"Q5_0",
+                64,
+                filled({{2, 0}, {4, 0xff}, {16, 0}}),
+                64,
+                256,
+                64,
+                2,
+                0,
+                0xff,
+                // block 1: d = 1, column 34 is 5, column 52 is 23
+                {{23, 0x3c}, {24, 0xfb}, {30, 0x05}, {32, 0x70}},
+                {{39, 0x3c}, {398, 0x05}, {524, 0x70}, {654, 0xfe}}});
+}
+
+TEST(PanelLayout, C5WithModeB) {
+  expect_panel({"Q5_1",
+                32,
+                filled({{24, 0}}),
+                64,
+                256,
+                64,
+                1,
+                0,
+                0,
+                // d = 1, m = -1, column 20 is 23
+                {{1, 0x3c}, {3, 0xbc}, {6, 0x10}, {12, 0x70}},
+                {{7, 0x3c}, {39, 0xbc}, {204, 0x70}, {332, 0x20}}});
+}
+
+TEST(PanelLayout, C5WithModeD32) {
+  expect_panel({"Q5_K",
+                256,
+                filled({{176, 0}}),
+                320,
+                256,
+                64,
+                8,
+                0,
+                0,
+                // d = 1, column 200 is 27
+                {{1, 0x3c}, {24, 0x40}, {152, 0x0b}},
+                {{7, 0x3c}, {2316, 0x0b}, {2508, 0x04}}});
+}
+
+TEST(PanelLayout, C6WithModeD16) {
+  expect_panel({"Q6_K",
+                256,
+                filled({{128, 0}, {64, 0xaa}, {18, 0}}),
+                320,
+                256,
+                128,
+                8,
+                0,
+                0xaa,
+                // d = 1, s[12] = -5, column 200 is 29
+                {{72, 0xd0}, {168, 0x9a}, {204, 0xfb}, {209, 0x3c}},
+                {{7, 0x3c}, {259, 0xfb}, {2700, 0x0d}, {2892, 0x9a}}});
+}
+
+TEST(PanelLayout, C8WithModeA) {
+  expect_panel({"Q8_0",
+                32,
+                filled({{34, 0}}),
+                64,
+                512,
+                0,
+                2,
+                0x80,
+                0,
+                // d = 1, column 9 is -3
+                {{1, 0x3c}, {11, 0xfd}},
+                {{7, 0x3c}, {205, 0x7d}}});
+}
+
+TEST(PanelLayout, F32) {
+  expect_panel({"F32",
+                65,
+                filled({{4, 0}}),
+                0,
+                2048,
+                0,
+                2,
+                0,
+                0,
+                {{258, 0x80}, {259, 0x3f}},  // column 64 is 1
+                {{4110, 0x80}, {4111, 0x3f}}});
+}
+
+TEST(PanelLayout, F16) {
+  expect_panel({"F16",
+                65,
+                filled({{2, 0}}),
+                0,
+                1024,
+                0,
+                2,
+                0,
+                0,
+                {{15, 0x3c}, {129, 0x40}},  // column 7 is 1, column 64 is 2
+                {{207, 0x3c}, {2061, 0x40}}});
+}
+
+TEST(PanelLayout, BF16) {
+  expect_panel({"BF16",
+                64,
+                filled({{2, 0}}),
+                0,
+                1024,
+                0,
+                2,
+                0,
+                0,
+                {{14, 0x80}, {15, 0x3f}},  // column 7 is 1
+                {{206, 0x80}, {207, 0x3f}}});
+}
+
+// The code of row r, column c as panel.h words it, in superblocks of `width` columns.
+int code_at(const PanelSpec& spec, std::span<const std::byte> panel, int r, int c) {
+  const int width = superblock_cols(spec.mode);
+  const auto block = panel.subspan(c / width * superblock_bytes(spec) + scale_bytes(spec.mode) +
+                                   c % width / 32 * code_block_bytes(spec.codec));
+  const auto byte = [&](size_t line) {
+    return std::to_integer<int>(block[line * 64 + 4 * r + c % 4]);
+  };
+  const int q = c % 32 / 4;
+  if (spec.codec == Codec::c8) return byte(q);
+  int code = q % 2 == 0 ? byte(q / 2) & 15 : byte(q / 2) >> 4;
+  if (spec.codec == Codec::c5) code += (byte(4) >> q & 1) * 16;
+  if (spec.codec == Codec::c6) code += (byte(4 + q / 4) >> 2 * (q % 4) & 3) * 16;
+  return code;
+}
+
+TEST(PanelLayout, EveryCodeIsWhereTheLayoutSays) {
+  for (const char* name : {"Q4_0", "Q5_0", "Q8_0", "Q6_K"}) {
+    const WeightFormat& format = *find_weight_format(name);
+    constexpr int kCols = 512;
+    const size_t row_bytes = format.row_bytes(kCols);
+    std::vector<std::byte> file = random_bytes(row_bytes * kPanelRows, 9);
+    // With scales of one the values are the codes.
+    const bool is_k = format.block_values() == 256;
+    for (size_t i = 0; i < file.size(); i += format.block_bytes()) {
+      if (is_k) std::fill_n(file.begin() + static_cast<std::ptrdiff_t>(i) + 192, 16, std::byte{1});
+      file[i + (is_k ? 208 : 0)] = std::byte{0x00};
+      file[i + (is_k ? 209 : 1)] = std::byte{0x3c};
+    }
+    const auto panel = packed(format, file, kCols);
+    std::vector<float> values(kCols);
+    for (int r = 0; r < kPanelRows; ++r) {
+      format.decode_row(std::span(file).subspan(r * row_bytes, row_bytes), values);
+      for (int c = 0; c < kCols; ++c) {
+        ASSERT_EQ(values[c], code_at(format.panel(), panel, r, c) - format.panel().zero)
+            << name << " row " << r << " column " << c;
+      }
+    }
+  }
+}
+
+TEST(PanelLayout, HoldsZerosBeyondTheLastColumn) {
+  // Superblocks of 64 columns are the only ones that a row may fill in part.
+  for (const char* name : {"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q5_0"}) {
+    const WeightFormat& format = *find_weight_format(name);
+    const int cols = format.block_values() == 1 ? 33 : 96;
+    const int width = (cols + 63) / 64 * 64;
+    const auto file = random_bytes(format.row_bytes(cols) * kPanelRows, 5);
+    const auto panel = packed(format, file, cols);
+    std::vector<float> got(width);
+    for (int r = 0; r < kPanelRows; ++r) {
+      format.unpack_row(panel, r, got);
+      for (int c = cols; c < width; ++c) {
+        ASSERT_EQ(got[c], 0) << name << " row " << r << " column " << c;
+      }
+    }
+  }
+}
+
+TEST(PanelLayout, NamesEveryCodecAndMode) {
+  EXPECT_EQ(codec_name(Codec::c6), "c6");
+  EXPECT_EQ(codec_name(Codec::bf16), "bf16");
+  EXPECT_EQ(scale_mode_name(ScaleMode::d32), "d32");
+  EXPECT_EQ(scale_mode_name(ScaleMode::none), "none");
+}
+
+}  // namespace
+}  // namespace arion

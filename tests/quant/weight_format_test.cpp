@@ -1,0 +1,183 @@
+// Decoding and encoding against the gguf package and ggml; see golden/quant/make_quant.py.
+#include "quant/weight_format.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <stdexcept>
+#include <string>
+
+#include "npy.h"
+
+namespace arion {
+namespace {
+
+using test::floats;
+using test::Npy;
+using test::read_npy;
+
+std::vector<std::byte> encode(const WeightFormat& format, std::span<const float> row,
+                              std::span<const float> importance) {
+  std::vector<std::byte> blocks(format.row_bytes(static_cast<int>(row.size())), std::byte{0xee});
+  format.encode_row(row, importance, blocks);
+  return blocks;
+}
+
+std::vector<float> decode(const WeightFormat& format, std::span<const std::byte> blocks) {
+  std::vector<float> values(blocks.size() / format.block_bytes() * format.block_values());
+  format.decode_row(blocks, values);
+  return values;
+}
+
+double squared_error(const WeightFormat& format, std::span<const float> row,
+                     std::span<const float> importance, std::span<const float> weights) {
+  const std::vector<float> values = decode(format, encode(format, row, importance));
+  double sum = 0;
+  for (size_t i = 0; i < row.size(); ++i) {
+    const double difference = static_cast<double>(values[i]) - row[i];
+    sum += difference * difference * (weights.empty() ? 1.0 : weights[i]);
+  }
+  return sum;
+}
+
+std::vector<float> gaussian(size_t size) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal(0, 0.02f);
+  std::vector<float> values(size);
+  for (float& v : values) v = normal(random);
+  return values;
+}
+
+class EveryFormat : public testing::TestWithParam<const WeightFormat*> {};
+
+TEST_P(EveryFormat, DecodesRandomBytesAsTheGgufPackageDoes) {
+  const WeightFormat& format = *GetParam();
+  const Npy records = read_npy("decode_" + std::string(format.name()) + ".npy");
+  const int values = std::max(32, format.block_values());
+  const size_t block_bytes = format.row_bytes(values);
+  ASSERT_EQ(records.row_bytes(), block_bytes + values * sizeof(float));
+  size_t numbers = 0;
+  for (size_t i = 0; i < records.rows; ++i) {
+    const std::vector<float> expected = floats(records.row(i).subspan(block_bytes));
+    const std::vector<float> got = decode(format, records.row(i).first(block_bytes));
+    for (int k = 0; k < values; ++k) {
+      if (std::isnan(expected[k])) {
+        ASSERT_TRUE(std::isnan(got[k])) << "block " << i << " value " << k;
+        continue;
+      }
+      ++numbers;
+      ASSERT_EQ(std::bit_cast<uint32_t>(expected[k]), std::bit_cast<uint32_t>(got[k]))
+          << "block " << i << " value " << k << ": " << expected[k] << " " << got[k];
+    }
+  }
+  EXPECT_GT(numbers, records.rows * values / 2);
+}
+
+TEST_P(EveryFormat, IsFoundByNameAndByTypeId) {
+  EXPECT_EQ(find_weight_format(GetParam()->name()), GetParam());
+  EXPECT_EQ(find_weight_format(GetParam()->gguf_type()), GetParam());
+}
+
+TEST_P(EveryFormat, RefusesRowsThatDoNotFitTheirBuffers) {
+  const WeightFormat& format = *GetParam();
+  const int cols = std::max(64, format.block_values());
+  std::vector<float> row(cols);
+  std::vector<std::byte> blocks(format.row_bytes(cols) - 1);
+  EXPECT_THROW(format.decode_row(blocks, row), std::logic_error);
+  EXPECT_THROW(format.encode_row(row, {}, blocks), std::logic_error);
+}
+
+TEST_P(EveryFormat, LosesNoMoreThanItsBitsRequire) {
+  // Relative root mean square error on Gaussian values; one bit more halves it.
+  const std::map<std::string, double, std::less<>> limits = {
+      {"F32", 0},      {"F16", 0.0003}, {"BF16", 0.002}, {"Q8_0", 0.0055},
+      {"Q6_K", 0.018}, {"Q5_K", 0.037}, {"Q5_1", 0.039}, {"Q5_0", 0.044},
+      {"Q4_K", 0.073}, {"Q4_1", 0.080}, {"Q4_0", 0.088}};
+  const WeightFormat& format = *GetParam();
+  const std::vector<float> row = gaussian(16384);
+  double energy = 0;
+  for (const float x : row) energy += static_cast<double>(x) * x;
+  const auto limit = limits.find(format.name());
+  ASSERT_NE(limit, limits.end()) << "no limit for " << format.name();
+  EXPECT_LE(std::sqrt(squared_error(format, row, {}, {}) / energy), limit->second);
+}
+
+TEST_P(EveryFormat, EncodesFiniteExtremesIntoFiniteCodesDeterministically) {
+  const WeightFormat& format = *GetParam();
+  std::vector<float> row(256);
+  for (size_t i = 0; i < row.size(); ++i) row[i] = (i % 3 == 0 ? -3e38f : 3e38f) / (i % 7 + 1);
+  EXPECT_EQ(encode(format, row, {}), encode(format, row, {}));
+  const std::vector<float> ones(row.size(), 1.0f);
+  EXPECT_EQ(encode(format, row, ones), encode(format, row, ones));
+}
+
+std::string test_name(const testing::TestParamInfo<const WeightFormat*>& info) {
+  return std::string(info.param->name());
+}
+
+INSTANTIATE_TEST_SUITE_P(Quant, EveryFormat,
+                         testing::ValuesIn(weight_formats().begin(), weight_formats().end()),
+                         test_name);
+
+TEST(WeightFormat, EncodesWithoutImportanceByteForByteAsTheGgufPackageDoes) {
+  const Npy input = read_npy("encode_input.npy");
+  for (const char* name : {"F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"}) {
+    const Npy expected = read_npy("encode_" + std::string(name) + ".npy");
+    ASSERT_EQ(expected.rows, input.rows);
+    for (size_t i = 0; i < input.rows; ++i) {
+      const std::vector<std::byte> got =
+          encode(*find_weight_format(name), floats(input.row(i)), {});
+      EXPECT_TRUE(std::ranges::equal(got, expected.row(i))) << name << " row " << i;
+    }
+  }
+}
+
+TEST(WeightFormat, SearchedScalesErrNoMoreThanThoseOfGgml) {
+  const nlohmann::json golden =
+      nlohmann::json::parse(test::read_file(test::source_dir() / "tests/golden/quant/quant.json"));
+  const Npy input = read_npy("encode_input.npy");
+  const std::vector<float> importance = floats(read_npy("importance.npy").row(0));
+  for (const char* kind : {"plain", "importance"}) {
+    const std::span<const float> weights =
+        kind == std::string("plain") ? std::span<const float>() : std::span(importance);
+    for (const auto& [name, errors] : golden["ggml_errors"][kind].items()) {
+      ASSERT_EQ(errors.size(), input.rows);
+      for (size_t i = 0; i < input.rows; ++i) {
+        const std::vector<float> row = floats(input.row(i));
+        const double error = squared_error(*find_weight_format(name), row, weights, weights);
+        // Constant blocks are as good as f16 scales happen to be: allow for their last bit.
+        double last_bit = 0;
+        for (size_t k = 0; k < row.size(); ++k) {
+          const double rounding = row[k] * 0x1p-11;
+          last_bit += rounding * rounding * (weights.empty() ? 1.0 : weights[k]);
+        }
+        EXPECT_LE(error, errors[i].get<double>() * 1.02 + last_bit)
+            << name << " " << kind << " row " << i << ", " << golden["patterns"][i];
+      }
+    }
+  }
+}
+
+TEST(WeightFormat, ImportanceLowersTheWeightedError) {
+  const std::vector<float> importance = floats(read_npy("importance.npy").row(0));
+  const std::vector<float> row = gaussian(importance.size());
+  for (const char* name : {"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K", "Q5_K", "Q6_K"}) {
+    const WeightFormat& format = *find_weight_format(name);
+    EXPECT_LT(squared_error(format, row, importance, importance),
+              0.95 * squared_error(format, row, {}, importance))
+        << name;
+  }
+}
+
+TEST(WeightFormat, UnknownIdsAndNamesAreNotFound) {
+  EXPECT_EQ(find_weight_format(0xffffffffu), nullptr);
+  EXPECT_EQ(find_weight_format("Q4_k"), nullptr);
+}
+
+}  // namespace
+}  // namespace arion
