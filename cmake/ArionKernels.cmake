@@ -1,6 +1,6 @@
 # One registration list per folder: a new file is picked up without touching another file.
-function(arion_generate_registry target folder name)
-  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder} src/${folder}/*.cpp)
+function(arion_generate_registry folder name)
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/${folder} ${folder}/*.cpp)
   set(list "")
   foreach(file IN LISTS files)
     cmake_path(GET file STEM stem)

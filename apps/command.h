@@ -1,0 +1,22 @@
+// What the subcommands share. A command is one file, apps/commands/NAME.cpp, with one entry
+//   void command_NAME(CLI::App& program, const GlobalOptions& global);
+// which adds the subcommand NAME, its options, examples (footer) and action (callback). The list of
+// commands is made from the file names.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "terminal.h"
+
+namespace arion::app {
+
+// Options in front of or behind any subcommand. Filled before a callback runs.
+struct GlobalOptions {
+  std::string isa;  // empty: ARION_ISA, or the best level of this machine
+  std::string log_level = "info";
+};
+
+// Thrown by a command that was interrupted by the user: exit code 130.
+struct Interrupted {};
+
+}  // namespace arion::app

@@ -1,0 +1,151 @@
+// arion inspect: what is in a model file, without loading weights.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "command.h"
+#include "io/ggml_types.h"
+#include "io/gguf.h"
+#include "io/gguf_value.h"
+#include "model_path.h"
+#include "quant/weight_format.h"
+
+namespace arion::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Longer arrays (vocabularies) are summarised in JSON unless asked for.
+constexpr uint64_t kShortArray = 64;
+
+struct InspectOptions {
+  std::string model;
+  bool json = false;
+  bool full = false;
+};
+
+struct Totals {
+  uint64_t parameters = 0, bytes = 0;
+  struct OfType {
+    uint64_t tensors = 0, bytes = 0;
+  };
+  std::map<std::string, OfType> types;
+};
+
+Totals count(const GgufFile& file) {
+  Totals totals;
+  for (const GgufTensor& tensor : file.tensors()) {
+    totals.parameters += tensor.values();
+    totals.bytes += tensor.data.size();
+    auto& type = totals.types[ggml_type_name(tensor.type)];
+    ++type.tensors;
+    type.bytes += tensor.data.size();
+  }
+  return totals;
+}
+
+ordered_json single_value(GgufType type, std::span<const std::byte> payload) {
+  if (type == GgufType::string) return std::string(load_string(payload));
+  if (type == GgufType::boolean) return payload[0] != std::byte{0};
+  if (const auto number = load_float(type, payload.data())) return *number;
+  if (const auto number = load_integer(type, payload.data())) return *number;
+  return load_value<uint64_t>(payload.data());  // 2^63 and more
+}
+
+ordered_json value_to_json(const GgufEntry& entry, bool full) {
+  if (!entry.is_array()) return single_value(entry.type, entry.payload);
+  if (!full && entry.count > kShortArray) {
+    return {{"array", gguf_type_name(entry.element)}, {"count", entry.count}};
+  }
+  ordered_json values = ordered_json::array();
+  std::span<const std::byte> rest = entry.payload;
+  for (uint64_t i = 0; i < entry.count; ++i) {
+    values.push_back(single_value(entry.element, rest));
+    rest =
+        rest.subspan(entry.element == GgufType::string ? sizeof(uint64_t) + load_string(rest).size()
+                                                       : gguf_type_bytes(entry.element));
+  }
+  return values;
+}
+
+void print_json(const GgufFile& file, bool full) {
+  ordered_json out;
+  out["files"] = ordered_json::array();
+  for (const std::string& name : file.file_names()) out["files"].push_back(name);
+  out["version"] = file.version();
+  const Totals totals = count(file);
+  out["parameters"] = totals.parameters;
+  out["tensor_bytes"] = totals.bytes;
+  out["metadata"] = ordered_json::object();
+  for (const GgufEntry& entry : file.metadata().entries()) {
+    out["metadata"][std::string(entry.key)] = value_to_json(entry, full);
+  }
+  out["tensors"] = ordered_json::array();
+  for (const GgufTensor& tensor : file.tensors()) {
+    out["tensors"].push_back({{"name", tensor.name},
+                              {"type", ggml_type_name(tensor.type)},
+                              {"dims", tensor.dims()},
+                              {"bytes", tensor.data.size()},
+                              {"supported", find_weight_format(tensor.type) != nullptr}});
+  }
+  // Files may hold ill-formed UTF-8; JSON may not.
+  const std::string text = out.dump(1, ' ', false, ordered_json::error_handler_t::replace);
+  fmt::print("{}\n", text);
+}
+
+void print_text(const GgufFile& file) {
+  const Totals totals = count(file);
+  for (const std::string& name : file.file_names()) fmt::print("{}\n", printable(name, 4096));
+  fmt::print("GGUF version {}, {} metadata entries, {} tensors, {:.1f} M parameters, {:.1f} MiB\n",
+             file.version(), file.metadata().entries().size(), file.tensors().size(),
+             static_cast<double>(totals.parameters) / 1e6,
+             static_cast<double>(totals.bytes) / (1 << 20));
+
+  fmt::print("\nMetadata\n");
+  for (const GgufEntry& entry : file.metadata().entries()) {
+    fmt::print("  {:<44} {:<14} {}\n", printable(entry.key), describe_type(entry),
+               describe_value(entry));
+  }
+  fmt::print("\nTensors\n");
+  for (const GgufTensor& tensor : file.tensors()) {
+    fmt::print("  {:<44} {:<8} {:<24} {:>12} bytes\n", printable(tensor.name),
+               ggml_type_name(tensor.type), describe_dims(tensor.dims()), tensor.data.size());
+  }
+  fmt::print("\nTypes\n");
+  for (const auto& [name, type] : totals.types) {
+    const bool supported = find_weight_format(name) != nullptr;
+    fmt::print("  {:<8} {:>5} tensors {:>14} bytes{}\n", name, type.tensors, type.bytes,
+               supported ? "" : "  (not supported by this build)");
+  }
+}
+
+void inspect(const InspectOptions& options) {
+  const GgufFile file = GgufFile::open(resolve_model(options.model));
+  if (options.json) {
+    print_json(file, options.full);
+  } else {
+    print_text(file);
+  }
+}
+
+}  // namespace
+
+void command_inspect(CLI::App& program, const GlobalOptions&) {
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App* command =
+      program.add_subcommand("inspect", "Shows what is in a model file without loading it");
+  command->add_option("MODEL", options->model, kModelHelp);
+  command->add_flag("--json", options->json, "Print JSON; long arrays only by type and length");
+  command->add_flag("--full", options->full, "With --json: print long arrays too");
+  command->footer(
+      "Examples:\n"
+      "  arion inspect model.gguf\n"
+      "  arion inspect model.gguf --json | jq .metadata");
+  command->callback([options] { inspect(*options); });
+}
+
+}  // namespace arion::app

@@ -1,0 +1,72 @@
+// arion inspect on the tiny models of this tree and on files that are no models.
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+
+namespace arion::test {
+namespace {
+
+std::string tiny(const std::string& architecture) {
+  return (source_dir() / "tests/golden/model" / (architecture + ".gguf")).string();
+}
+
+TEST(Inspect, PrintsMetadataTensorsAndTotalsAsJson) {
+  const Outcome outcome = run_arion("inspect --json " + tiny("qwen3"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["version"], 3);
+  EXPECT_EQ(json["metadata"]["general.architecture"], "qwen3");
+  EXPECT_EQ(json["metadata"]["qwen3.attention.key_length"], 32);
+  EXPECT_EQ(json["metadata"]["qwen3.rope.freq_base"], 1000000.0);
+  ASSERT_FALSE(json["tensors"].empty());
+  uint64_t parameters = 0;
+  for (const auto& tensor : json["tensors"]) {
+    uint64_t values = 1;
+    for (const uint64_t dim : tensor["dims"]) values *= dim;
+    parameters += values;
+    EXPECT_EQ(tensor["type"], "F32");
+    EXPECT_EQ(tensor["bytes"], values * 4);
+    EXPECT_EQ(tensor["supported"], true);
+  }
+  EXPECT_EQ(json["parameters"], parameters);
+}
+
+TEST(Inspect, PrintsLongArraysOnlyInFull) {
+  const std::string path = (corpus_dir() / "data/models/stories260K.gguf").string();
+  ARION_REQUIRE_CORPUS(path);
+  const auto brief = nlohmann::json::parse(run_arion("inspect --json " + path).out);
+  EXPECT_EQ(brief["metadata"]["tokenizer.ggml.tokens"]["count"], 512);
+  const auto full = nlohmann::json::parse(run_arion("inspect --json --full " + path).out);
+  EXPECT_EQ(full["metadata"]["tokenizer.ggml.tokens"].size(), 512u);
+}
+
+TEST(Inspect, ShowsEveryTensorAndKeyAsText) {
+  const Outcome outcome = run_arion("inspect " + tiny("gemma3"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* expected : {"gemma3.attention.sliding_window", "blk.3.post_ffw_norm.weight",
+                               "tokenizer.ggml.tokens", "F32"}) {
+    EXPECT_NE(outcome.out.find(expected), std::string::npos) << expected;
+  }
+  EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos) << "colour without a terminal";
+}
+
+TEST(Inspect, RefusesWhatIsNoModel) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("x.gguf", "GGUFnonsense").string();
+  const Outcome outcome = run_arion("inspect " + path);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_NE(outcome.err.find("x.gguf"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST(Inspect, EveryTruncationOfAModelIsAnError) {
+  const std::string whole = read_file(tiny("llama"));
+  const TemporaryFolder folder;
+  for (size_t size = 0; size < whole.size(); size = size * 5 / 3 + 3) {
+    const std::string path = folder.write("cut.gguf", whole.substr(0, size)).string();
+    EXPECT_EQ(run_arion("inspect " + path).exit_code, 3) << size;
+  }
+}
+
+}  // namespace
+}  // namespace arion::test

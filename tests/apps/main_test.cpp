@@ -1,0 +1,55 @@
+// The program's frame: options, exit codes, and what goes to which stream.
+#include "program.h"
+
+namespace arion::test {
+namespace {
+
+TEST(Program, WithoutACommandIsAUsageError) {
+  const Outcome outcome = run_arion("");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(outcome.err.starts_with("arion: error: ")) << outcome.err;
+}
+
+TEST(Program, NamesAnUnknownCommandAndAnUnknownOption) {
+  const Outcome command = run_arion("dance");
+  EXPECT_EQ(command.exit_code, 2);
+  EXPECT_NE(command.err.find("'dance'"), std::string::npos) << command.err;
+  const Outcome option = run_arion("inspect --dance");
+  EXPECT_EQ(option.exit_code, 2);
+  EXPECT_NE(option.err.find("--dance"), std::string::npos) << option.err;
+  EXPECT_NE(option.err.find("arion inspect --help"), std::string::npos) << option.err;
+}
+
+TEST(Program, HelpGoesToStandardOutputAndHasExamples) {
+  for (const std::string command : {"", "inspect "}) {
+    const Outcome outcome = run_arion(command + "--help");
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_NE(outcome.out.find("Examples:"), std::string::npos) << outcome.out;
+  }
+  EXPECT_TRUE(run_arion("--version").out.starts_with("arion "));
+}
+
+TEST(Program, GlobalOptionsMayFollowTheCommand) {
+  const Outcome outcome = run_arion("inspect x --log-level loud");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("error, warning, info, debug"), std::string::npos) << outcome.err;
+}
+
+TEST(Program, AFullDiskIsAFailure) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  const std::string command = std::string(ARION_PROGRAM) + " --help >/dev/full 2>/dev/null";
+  const int status = std::system(command.c_str());
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+}
+
+TEST(Program, ControlCharactersOfArgumentsDoNotReachTheTerminal) {
+  const Outcome outcome = run_arion("inspect \"$(printf 'a\\033[2Jb')\"");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace arion::test
