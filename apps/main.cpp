@@ -20,7 +20,6 @@ namespace arion::app {
 namespace {
 
 constexpr int kFailed = static_cast<int>(ErrorCode::failed);
-constexpr int kUsage = static_cast<int>(ErrorCode::usage);
 constexpr int kInterrupted = 130;
 
 constexpr const char* kFooter =
