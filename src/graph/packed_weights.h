@@ -1,0 +1,42 @@
+// The weights of a graph in the form kernels read: panels for matrices, f32 for vectors.
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "base/worker_pool.h"
+#include "graph/graph.h"
+#include "op/kernel_args.h"
+#include "tensor/memory.h"
+
+namespace arion {
+
+// Immutable after construction and thread-safe.
+class PackedWeights {
+ public:
+  // Packs tensor by tensor; `on_packed` is called after each so that its source can be dropped and
+  // progress shown. The source data of the graph's weights is not read afterwards.
+  PackedWeights(const Graph& graph, WorkerPool& pool,
+                const std::function<void(const Weight&)>& on_packed);
+
+  const PanelMatrix& matrix(WeightId id) const { return matrices_[static_cast<size_t>(id.index)]; }
+  // Null for an absent id.
+  const float* vector(WeightId id) const {
+    return id ? vectors_[static_cast<size_t>(id.index)] : nullptr;
+  }
+  // Bytes one pass over the matrix reads.
+  size_t matrix_bytes(WeightId id) const;
+  size_t total_bytes() const { return memory_.size(); }
+
+ private:
+  Memory memory_;
+  std::vector<PanelMatrix> matrices_;  // by weight id; panels null for vectors
+  std::vector<const float*> vectors_;  // by weight id; null for matrices
+};
+
+// True for weights that linears or embeddings read, false for gains and biases.
+std::vector<bool> find_matrices(const Graph& graph);
+
+// Bytes PackedWeights will allocate, without touching the data.
+size_t packed_bytes(const Graph& graph);
+
+}  // namespace arion
