@@ -1,7 +1,6 @@
 // An execution plan: the flat list of kernel calls of one step, with the memory they use.
 #pragma once
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -54,29 +53,28 @@ struct ExecutionPlan {
   PlanShape shape;
   std::vector<PlanStep> steps;  // the last one computes the logits
   size_t arena_bytes = 0;
+  const float* logits = nullptr;  // [output rows, vocab]
+  size_t logits_stride = 0;       // floats between rows
 };
 
 // Throws std::logic_error naming the first two steps that may run at the same time though one
 // writes what the other touches.
 void verify_barriers(const ExecutionPlan& plan);
 
-// Plans `graph` for one shape. Build once to learn arena_bytes (arena and logits may be null then),
-// and again with the memory. `logits` holds [min(output_rows, kHeadRows), vocab] floats.
+// Makes plans of one graph.
 class Planner {
  public:
   Planner(const Graph& graph, const PackedWeights& weights, const KernelRegistry& kernels)
       : graph_(graph), weights_(weights), kernels_(kernels) {}
 
-  ExecutionPlan plan(const PlanShape& shape, std::byte* arena, std::byte* logits) const;
+  // Build once with a null arena to learn arena_bytes, and again with the memory. Plans of several
+  // shapes may share one arena: it holds nothing between steps but the logits of the last one.
+  ExecutionPlan plan(const PlanShape& shape, std::byte* arena) const;
 
  private:
   const Graph& graph_;
   const PackedWeights& weights_;
   const KernelRegistry& kernels_;
 };
-
-// The head runs in chunks of this many rows: a multiple of kTileRows that keeps the logits of a
-// large vocabulary within tens of megabytes.
-inline constexpr int kHeadRows = 64;
 
 }  // namespace arion

@@ -1,0 +1,70 @@
+#include "graph/executor.h"
+
+#include <chrono>
+
+#include "base/check.h"
+
+namespace arion {
+namespace {
+
+// xorshift64*; only the delays of a debug run depend on it.
+uint64_t next_random(uint64_t& state) {
+  state ^= state >> 12;
+  state ^= state << 25;
+  state ^= state >> 27;
+  return state * 0x2545F4914F6CDD1Dull;
+}
+
+void delay(uint64_t& state) {
+  using Clock = std::chrono::steady_clock;
+  // Mostly short waits, now and then one longer than a whole step.
+  const uint64_t random = next_random(state);
+  const auto wait = std::chrono::microseconds(random % 16 == 0 ? random / 16 % 300 : random % 20);
+  for (const auto end = Clock::now() + wait; Clock::now() < end;) {
+  }
+}
+
+}  // namespace
+
+Executor::Executor(WorkerPool& pool, size_t max_steps)
+    : pool_(pool),
+      barrier_(pool.size()),
+      scratch_(kScratchBytes * static_cast<size_t>(pool.size())),
+      claims_(max_steps) {}
+
+void Executor::run(const ExecutionPlan& plan, const StepInput& input) {
+  CHECK(plan.steps.size() <= claims_.size());
+  CHECK(input.all.count <= plan.shape.rows && input.output.count <= plan.shape.output_rows);
+  // Worker w takes chunk w of a step without asking; the counter hands out the others.
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    claims_[s].next.store(pool_.size(), std::memory_order_relaxed);
+  }
+  pool_.run([&](int worker) { work(plan, input, worker); });
+}
+
+void Executor::work(const ExecutionPlan& plan, const StepInput& input, int worker) {
+  const Worker context{.index = worker,
+                       .scratch = scratch_.data() + kScratchBytes * static_cast<size_t>(worker)};
+  uint64_t random = delay_seed_.value_or(0) * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(worker) + 1;
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    const PlanStep& step = plan.steps[s];
+    if (step.has_barrier && pool_.size() > 1) barrier_.wait();
+    if (step.rows == RowsKind::output && input.output.count == 0) continue;
+    const int sharers = step.is_replicated ? 1 : pool_.size();
+    const int chunks = step.kernel->chunks(step.kernel_args, input, sharers);
+    auto run_chunk = [&](int chunk) {
+      if (delay_seed_) delay(random);
+      step.kernel->run(step.kernel_args, input, chunk, chunks, context);
+    };
+    if (step.is_replicated) {
+      for (int chunk = 0; chunk < chunks; ++chunk) run_chunk(chunk);
+      continue;
+    }
+    for (int chunk = worker; chunk < chunks;
+         chunk = claims_[s].next.fetch_add(1, std::memory_order_relaxed)) {
+      run_chunk(chunk);
+    }
+  }
+}
+
+}  // namespace arion
