@@ -1,0 +1,48 @@
+#include "model/rope_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "base/real_math.h"
+
+namespace arion {
+namespace {
+
+// YaRN (Peng et al. 2023): the pair at which a rotation turns `turns` times in the original context.
+double correction_pair(double turns, int dims, double base, double original_context) {
+  return dims * real::log(original_context / (turns * 2 * std::numbers::pi)) / (2 * real::log(base));
+}
+
+void apply_yarn(RopeTable& table, int dims, double base, const RopeScaling& scaling) {
+  const double low = std::max(
+      std::floor(correction_pair(scaling.beta_fast, dims, base, scaling.original_context)), 0.0);
+  const double high = std::min(
+      std::ceil(correction_pair(scaling.beta_slow, dims, base, scaling.original_context)),
+      static_cast<double>(dims - 1));
+  for (size_t i = 0; i < table.inverse_frequencies.size(); ++i) {
+    const double ramp =
+        std::clamp((static_cast<double>(i) - low) / std::max(high - low, 0.001), 0.0, 1.0);
+    double& frequency = table.inverse_frequencies[i];
+    frequency = frequency / scaling.factor * ramp + frequency * (1 - ramp);
+  }
+  const double factor = scaling.attention_factor > 0 ? scaling.attention_factor : 1.0;
+  table.magnitude = static_cast<float>(factor * (0.1 * real::log(scaling.factor) + 1.0));
+}
+
+}  // namespace
+
+RopeTable make_rope_table(int dims, double base, const RopeScaling& scaling,
+                          std::span<const float> divisors) {
+  RopeTable table;
+  for (int i = 0; i < dims / 2; ++i) {
+    double frequency = real::pow(base, -2.0 * i / dims);
+    if (!divisors.empty()) frequency /= static_cast<double>(divisors[static_cast<size_t>(i)]);
+    if (scaling.type == RopeScaling::Type::linear) frequency /= scaling.factor;
+    table.inverse_frequencies.push_back(frequency);
+  }
+  if (scaling.type == RopeScaling::Type::yarn) apply_yarn(table, dims, base, scaling);
+  return table;
+}
+
+}  // namespace arion

@@ -1,0 +1,83 @@
+// Runs steps of a model by its execution plans, over paged KV on the CPU.
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/kernel.h"
+#include "base/worker_pool.h"
+#include "cache/kv_storage.h"
+#include "graph/executor.h"
+#include "graph/packed_weights.h"
+#include "model/model.h"
+#include "runtime/model_runner.h"
+
+namespace arion {
+
+struct RunnerLimits {
+  int context_tokens = 0;  // of one sequence; 0 = what the model allows, at most 32768
+  int kv_tokens = 0;       // all sequences together; 0 = one context
+  int step_tokens = 512;   // rows of the largest step
+};
+
+// Owns the weights and the KV. See ModelRunner for threads.
+class GraphRunner final : public ModelRunner {
+ public:
+  // Packs the weights of `model`, whose graph its passes have rewritten; `on_packed` as in
+  // PackedWeights. `kernels` and `pool` must outlive the runner.
+  GraphRunner(Model model, const ModelOptions& options, const RunnerLimits& limits,
+              const KernelRegistry& kernels, WorkerPool& pool,
+              const std::function<void(const Weight&)>& on_packed);
+
+  int vocab_size() const override { return model_.config.vocab; }
+  int context_length() const override { return context_tokens_; }
+  int max_step_tokens() const override { return step_tokens_; }
+  int max_step_logit_rows() const override { return step_tokens_; }
+  std::span<const KvGroupSpec> kv_groups() const override { return specs_; }
+  std::span<KvPool> pools() override { return pools_; }
+  StepResult run(const BatchPlan& plan) override;
+
+  const Model& model() const { return model_; }
+  const PackedWeights& weights() const { return weights_; }
+  std::span<const ExecutionPlan> plans() const { return plans_; }
+  size_t kv_bytes() const;
+  size_t arena_bytes() const { return arena_.size(); }
+
+  // Names everything the bits of the logits depend on besides file and tokens.
+  std::string profile() const;
+
+  // Fills arena and KV with NaN; then the arena before every step. A read of memory nobody wrote
+  // in this step shows in the logits.
+  void set_poison();
+  // Random delays before every chunk, see Executor.
+  void set_delays(std::optional<uint64_t> seed) { executor_->set_delays(seed); }
+  // Takes a barrier out of every plan that has it, for the test of the test.
+  void drop_barrier(size_t plan, size_t step) { plans_[plan].steps[step].has_barrier = false; }
+
+ private:
+  void make_plans(const KernelRegistry& kernels, WorkerPool& pool);
+  void gather(const BatchPlan& batch);
+
+  Model model_;
+  ModelOptions options_;
+  PackedWeights weights_;
+  int context_tokens_, step_tokens_;
+  std::vector<KvGroupSpec> specs_;
+  std::vector<KvStorage> storages_;
+  std::vector<KvPool> pools_;
+  Memory arena_;
+  std::vector<ExecutionPlan> plans_;  // ascending number of rows
+  std::unique_ptr<Executor> executor_;
+  bool is_poisoned_ = false;
+
+  // Inputs of a step at fixed addresses, sized for the largest.
+  std::vector<int32_t> tokens_, positions_, runs_;
+  std::vector<int32_t> output_index_, output_positions_, output_runs_;
+  std::vector<const int32_t*> block_tables_;
+  std::vector<KvView> views_;
+  StepInput input_;
+};
+
+}  // namespace arion
