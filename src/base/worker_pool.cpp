@@ -39,8 +39,12 @@ void spin_until(const Condition& condition) {
 class NumericsMode {
  public:
 #if defined(__x86_64__)
-  NumericsMode() : saved_(_mm_getcsr()) { _mm_setcsr(0x1F80); }
-  ~NumericsMode() { _mm_setcsr(saved_); }
+  NumericsMode() : saved_(_mm_getcsr()) {
+    _mm_setcsr(0x1F80);
+  }
+  ~NumericsMode() {
+    _mm_setcsr(saved_);
+  }
 
  private:
   unsigned saved_;

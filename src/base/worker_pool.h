@@ -35,9 +35,9 @@ class WorkerPool {
   // throw. Every worker computes with round to nearest and without flushing denormals (N8).
   template <typename Function>
   void run(const Function& function) {
-    run_erased([](const void* context, int worker) {
-      (*static_cast<const Function*>(context))(worker);
-    }, &function);
+    run_erased(
+        [](const void* context, int worker) { (*static_cast<const Function*>(context))(worker); },
+        &function);
   }
 
   // Calls function(i) for i in [0, count), each once, on any worker.

@@ -16,8 +16,10 @@ bool is_row_wise(OpKind kind) {
     case OpKind::norm:
     case OpKind::convert:
     case OpKind::add:
-    case OpKind::select_rows: return true;
-    default: return false;
+    case OpKind::select_rows:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -29,7 +31,8 @@ size_t value_bytes(const Value& value, const PlanShape& shape) {
 // Number of the KV layer over all groups.
 size_t kv_number(const Graph& graph, int group, int layer) {
   size_t number = static_cast<size_t>(layer);
-  for (int g = 0; g < group; ++g) number += static_cast<size_t>(graph.kv_groups[static_cast<size_t>(g)].layers);
+  for (int g = 0; g < group; ++g)
+    number += static_cast<size_t>(graph.kv_groups[static_cast<size_t>(g)].layers);
   return number;
 }
 
@@ -83,9 +86,8 @@ std::vector<Lifetime> lifetimes(const Graph& graph, const std::vector<int>& phas
 void assign_offsets(const std::vector<Lifetime>& lives, ArenaLayout& layout) {
   std::vector<size_t> order(lives.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) {
-    return layout.slots[a].bytes > layout.slots[b].bytes;
-  });
+  std::ranges::stable_sort(
+      order, [&](size_t a, size_t b) { return layout.slots[a].bytes > layout.slots[b].bytes; });
   std::vector<size_t> placed;  // by ascending offset
   for (size_t v : order) {
     if (lives[v].first < 0) continue;  // no longer in the graph
@@ -98,9 +100,8 @@ void assign_offsets(const std::vector<Lifetime>& lives, ArenaLayout& layout) {
       offset = std::max(offset, taken.offset + taken.bytes);
     }
     slot.offset = offset;
-    const auto at = std::ranges::upper_bound(placed, offset, {}, [&](size_t o) {
-      return layout.slots[o].offset;
-    });
+    const auto at = std::ranges::upper_bound(placed, offset, {},
+                                             [&](size_t o) { return layout.slots[o].offset; });
     placed.insert(at, v);
     layout.bytes = std::max(layout.bytes, offset + slot.bytes);
   }
@@ -122,8 +123,7 @@ std::vector<Access> node_accesses(const Graph& graph, const ArenaLayout& layout,
   };
   auto kv = [&](Access::Space space, int group, int layer, bool is_write) {
     const size_t number = kv_number(graph, group, layer);
-    accesses.push_back(
-        {.space = space, .begin = number, .end = number + 1, .is_write = is_write});
+    accesses.push_back({.space = space, .begin = number, .end = number + 1, .is_write = is_write});
   };
   for (ValueId in : n.inputs) arena(in, false);
   for (ValueId out : n.outputs) arena(out, true);

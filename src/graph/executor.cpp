@@ -45,7 +45,8 @@ void Executor::run(const ExecutionPlan& plan, const StepInput& input) {
 void Executor::work(const ExecutionPlan& plan, const StepInput& input, int worker) {
   const Worker context{.index = worker,
                        .scratch = scratch_.data() + kScratchBytes * static_cast<size_t>(worker)};
-  uint64_t random = delay_seed_.value_or(0) * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(worker) + 1;
+  uint64_t random =
+      delay_seed_.value_or(0) * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(worker) + 1;
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     const PlanStep& step = plan.steps[s];
     if (step.has_barrier && pool_.size() > 1) barrier_.wait();

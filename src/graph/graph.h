@@ -67,16 +67,16 @@ struct RopeTable {
 
 // Only the fields a kind uses are meaningful.
 struct Attributes {
-  float eps = 0;                           // rms_norm, norm, head_norm, linear_head
-  float scale = 1.0f;                      // embed
+  float eps = 0;                             // rms_norm, norm, head_norm, linear_head
+  float scale = 1.0f;                        // embed
   Activation activation = Activation::silu;  // glu, linear_glu
-  int rope_table = -1;                     // rope_angles
-  int heads = 0;                           // head_norm, rope, kv_write, linear_head
-  RopeAttributes rope;                     // rope, linear_head; head_dim for all head kinds
-  HeadRole role = HeadRole::query;         // kv_write, linear_head
-  int kv_group = 0, kv_layer = 0;          // kv_write, linear_head
-  AttentionAttributes attention;           // attention
-  bool has_sum = false;                    // norm: outputs[0] is x + delta
+  int rope_table = -1;                       // rope_angles
+  int heads = 0;                             // head_norm, rope, kv_write, linear_head
+  RopeAttributes rope;                       // rope, linear_head; head_dim for all head kinds
+  HeadRole role = HeadRole::query;           // kv_write, linear_head
+  int kv_group = 0, kv_layer = 0;            // kv_write, linear_head
+  AttentionAttributes attention;             // attention
+  bool has_sum = false;                      // norm: outputs[0] is x + delta
 };
 
 struct Node {

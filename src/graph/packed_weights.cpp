@@ -37,12 +37,17 @@ std::vector<bool> find_matrices(const Graph& graph) {
   auto mark = [&](WeightId id) { is_matrix[static_cast<size_t>(id.index)] = true; };
   for (const Node& node : graph.nodes) {
     switch (node.kind) {
-      case OpKind::linear_glu: mark(node.weights[1]); [[fallthrough]];
+      case OpKind::linear_glu:
+        mark(node.weights[1]);
+        [[fallthrough]];
       case OpKind::embed:
       case OpKind::linear:
       case OpKind::linear_add:
-      case OpKind::linear_head: mark(node.weights[0]); break;
-      default: break;
+      case OpKind::linear_head:
+        mark(node.weights[0]);
+        break;
+      default:
+        break;
     }
   }
   return is_matrix;
@@ -69,10 +74,8 @@ PackedWeights::PackedWeights(const Graph& graph, WorkerPool& pool,
     CHECK(weight.data.size() ==
           static_cast<size_t>(weight.rows) * weight.format->row_bytes(weight.cols));
     if (is_matrix[w]) {
-      matrices_[w] = {.panels = at,
-                      .spec = weight.format->panel(),
-                      .rows = weight.rows,
-                      .cols = weight.cols};
+      matrices_[w] = {
+          .panels = at, .spec = weight.format->panel(), .rows = weight.rows, .cols = weight.cols};
       pool.for_each(panel_count(weight.rows), [&](int panel) { pack_panel(weight, panel, at); });
     } else {
       auto* out = reinterpret_cast<float*>(at);

@@ -46,7 +46,7 @@ std::vector<Pass> select_passes(const std::string& selection) {
     const std::string item = selection.substr(at, end - at);
     at = end + 1;
     const size_t removed = std::erase_if(passes, [&](const Pass& pass) {
-      return pass.is_optional && "-" + std::string(pass.name) == item;
+      return pass.is_optional && item.starts_with('-') && item.substr(1) == pass.name;
     });
     if (removed == 0) {
       std::string names;

@@ -37,20 +37,29 @@ class Binder {
                               .out = ref(node.outputs[0])};
       }
       case OpKind::rms_norm:
-      case OpKind::norm: return norm(node);
+      case OpKind::norm:
+        return norm(node);
       case OpKind::convert:
-        return ConvertArgs{.rows = rows(node), .cols = cols(node), .x = ref(node.inputs[0]),
+        return ConvertArgs{.rows = rows(node),
+                           .cols = cols(node),
+                           .x = ref(node.inputs[0]),
                            .out = outputs(node, 0)};
       case OpKind::add:
-        return AddArgs{.rows = rows(node), .cols = cols(node), .a = ref(node.inputs[0]),
-                       .b = ref(node.inputs[1]), .out = ref(node.outputs[0])};
+        return AddArgs{.rows = rows(node),
+                       .cols = cols(node),
+                       .a = ref(node.inputs[0]),
+                       .b = ref(node.inputs[1]),
+                       .out = ref(node.outputs[0])};
       case OpKind::glu:
-        return GluArgs{.rows = rows(node), .cols = cols(node), .activation = a.activation,
-                       .gate = ref(node.inputs[0]), .up = ref(node.inputs[1]),
+        return GluArgs{.rows = rows(node),
+                       .cols = cols(node),
+                       .activation = a.activation,
+                       .gate = ref(node.inputs[0]),
+                       .up = ref(node.inputs[1]),
                        .out = outputs(node, 0)};
       case OpKind::select_rows:
-        return SelectRowsArgs{.cols = cols(node), .x = ref(node.inputs[0]),
-                              .out = ref(node.outputs[0])};
+        return SelectRowsArgs{
+            .cols = cols(node), .x = ref(node.inputs[0]), .out = ref(node.outputs[0])};
       case OpKind::head_norm:
       case OpKind::rope:
       case OpKind::kv_write: {
@@ -60,12 +69,15 @@ class Binder {
         return args;
       }
       case OpKind::attention:
-        return AttentionArgs{.rows = rows(node), .attributes = a.attention,
-                             .q = ref(node.inputs[0]), .out = outputs(node, 0)};
+        return AttentionArgs{.rows = rows(node),
+                             .attributes = a.attention,
+                             .q = ref(node.inputs[0]),
+                             .out = outputs(node, 0)};
       case OpKind::linear:
       case OpKind::linear_add:
       case OpKind::linear_glu:
-      case OpKind::linear_head: return linear(node);
+      case OpKind::linear_head:
+        return linear(node);
     }
     return {};
   }
@@ -86,17 +98,26 @@ class Binder {
     for (size_t i = first; i < node.outputs.size(); ++i) {
       const ValueId id = node.outputs[i];
       switch (graph_.value(id).form) {
-        case ActivationForm::f32: out.f32 = ref(id); break;
-        case ActivationForm::bf16: out.bf16 = ref(id); break;
-        case ActivationForm::int8: out.int8 = ref(id); break;
+        case ActivationForm::f32:
+          out.f32 = ref(id);
+          break;
+        case ActivationForm::bf16:
+          out.bf16 = ref(id);
+          break;
+        case ActivationForm::int8:
+          out.int8 = ref(id);
+          break;
       }
     }
     return out;
   }
 
   NormArgs norm(const Node& node) const {
-    NormArgs args{.rows = rows(node), .cols = cols(node), .eps = node.attributes.eps,
-                  .x = ref(node.inputs[0]), .gain = weights_.vector(node.weights[0])};
+    NormArgs args{.rows = rows(node),
+                  .cols = cols(node),
+                  .eps = node.attributes.eps,
+                  .x = ref(node.inputs[0]),
+                  .gain = weights_.vector(node.weights[0])};
     if (node.inputs.size() > 1) args.delta = ref(node.inputs[1]);
     if (node.weights.size() > 1) args.delta_gain = weights_.vector(node.weights[1]);
     if (node.attributes.has_sum) args.sum = ref(node.outputs[0]);
@@ -106,17 +127,27 @@ class Binder {
 
   HeadArgs head(const Node& node, ValueId angles, WeightId gain) const {
     const Attributes& a = node.attributes;
-    HeadArgs args{.rows = rows(node), .role = a.role, .heads = a.heads,
-                  .head_dim = a.rope.head_dim, .gain = weights_.vector(gain), .eps = a.eps,
-                  .angles = ref(angles), .pairs = a.rope.pairs, .pairing = a.rope.pairing,
-                  .writes_kv = writes_kv(node), .kv_group = a.kv_group, .kv_layer = a.kv_layer};
+    HeadArgs args{.rows = rows(node),
+                  .role = a.role,
+                  .heads = a.heads,
+                  .head_dim = a.rope.head_dim,
+                  .gain = weights_.vector(gain),
+                  .eps = a.eps,
+                  .angles = ref(angles),
+                  .pairs = a.rope.pairs,
+                  .pairing = a.rope.pairing,
+                  .writes_kv = writes_kv(node),
+                  .kv_group = a.kv_group,
+                  .kv_layer = a.kv_layer};
     if (!node.outputs.empty()) args.out = ref(node.outputs[0]);
     return args;
   }
 
   LinearArgs linear(const Node& node) const {
-    LinearArgs args{.rows = rows(node), .kind = node.kind,
-                    .form = graph_.value(node.inputs[0]).form, .x = ref(node.inputs[0]),
+    LinearArgs args{.rows = rows(node),
+                    .kind = node.kind,
+                    .form = graph_.value(node.inputs[0]).form,
+                    .x = ref(node.inputs[0]),
                     .weight = weights_.matrix(node.weights[0])};
     if (node.kind == OpKind::linear_glu) {
       args.up = weights_.matrix(node.weights[1]);
@@ -200,7 +231,8 @@ ExecutionPlan Planner::plan(const PlanShape& shape, std::byte* arena) const {
     }
     step.kernel = &kernels_.best(desc);
     step.args = std::make_unique<KernelArgs>(binder.bind(node));
-    step.kernel_args = std::visit([](const auto& args) -> const void* { return &args; }, *step.args);
+    step.kernel_args =
+        std::visit([](const auto& args) -> const void* { return &args; }, *step.args);
 
     // A barrier exactly where a step of the current phase and this one conflict.
     for (size_t earlier = phase_begin; earlier < n && !step.has_barrier; ++earlier) {

@@ -26,7 +26,7 @@ struct Access {
   Space space = Space::arena;
   size_t begin = 0, end = 0;  // bytes of the arena; for KV the number of the layer, one wide
   bool is_write = false;
-  bool is_private = false;    // every worker touches only its own copy
+  bool is_private = false;  // every worker touches only its own copy
 
   // True if two steps with these accesses must not run at the same time.
   bool conflicts_with(const Access& other) const;
@@ -38,15 +38,15 @@ using KernelArgs = std::variant<EmbedArgs, RopeAnglesArgs, NormArgs, ConvertArgs
 struct PlanStep {
   const Kernel* kernel = nullptr;
   OpKind kind = OpKind::add;
-  std::unique_ptr<KernelArgs> args;  // address stays valid when the plan moves
-  const void* kernel_args = nullptr; // the alternative inside `args`
+  std::unique_ptr<KernelArgs> args;   // address stays valid when the plan moves
+  const void* kernel_args = nullptr;  // the alternative inside `args`
   std::string scope;
-  bool has_barrier = false;          // all workers finish the steps before this one first
-  bool is_replicated = false;        // every worker runs all chunks into its own copy
+  bool has_barrier = false;    // all workers finish the steps before this one first
+  bool is_replicated = false;  // every worker runs all chunks into its own copy
   std::vector<Access> accesses;
   RowsKind rows = RowsKind::all;
-  size_t weight_bytes = 0;           // read once per step
-  size_t multiply_adds = 0;          // per row
+  size_t weight_bytes = 0;   // read once per step
+  size_t multiply_adds = 0;  // per row
 };
 
 struct ExecutionPlan {

@@ -14,22 +14,32 @@ struct Slots {
 
 Slots slots(OpKind kind) {
   switch (kind) {
-    case OpKind::embed: return {0, 0, 1, 0};
-    case OpKind::rope_angles: return {0, 0, 0, 0};
+    case OpKind::embed:
+      return {0, 0, 1, 0};
+    case OpKind::rope_angles:
+      return {0, 0, 0, 0};
     case OpKind::rms_norm:
-    case OpKind::head_norm: return {1, 0, 1, 0};
+    case OpKind::head_norm:
+      return {1, 0, 1, 0};
     case OpKind::convert:
     case OpKind::kv_write:
     case OpKind::attention:
-    case OpKind::select_rows: return {1, 0, 0, 0};
-    case OpKind::linear: return {1, 0, 1, 1};
+    case OpKind::select_rows:
+      return {1, 0, 0, 0};
+    case OpKind::linear:
+      return {1, 0, 1, 1};
     case OpKind::rope:
     case OpKind::glu:
-    case OpKind::add: return {2, 0, 0, 0};
-    case OpKind::norm: return {1, 1, 1, 1};
-    case OpKind::linear_add: return {2, 0, 1, 1};
-    case OpKind::linear_glu: return {1, 0, 2, 2};
-    case OpKind::linear_head: return {1, 1, 1, 2};
+    case OpKind::add:
+      return {2, 0, 0, 0};
+    case OpKind::norm:
+      return {1, 1, 1, 1};
+    case OpKind::linear_add:
+      return {2, 0, 1, 1};
+    case OpKind::linear_glu:
+      return {1, 0, 2, 2};
+    case OpKind::linear_head:
+      return {1, 1, 1, 2};
   }
   return {};
 }
@@ -46,7 +56,8 @@ class Verifier {
  private:
   static void require(bool condition, const Node& node, std::string_view what) {
     if (!condition) {
-      throw std::logic_error(fmt::format("graph: {} in {}: {}", op_name(node.kind), node.scope, what));
+      throw std::logic_error(
+          fmt::format("graph: {} in {}: {}", op_name(node.kind), node.scope, what));
     }
   }
 
@@ -88,8 +99,10 @@ class Verifier {
         require(weight.rows == out.cols, node, "output columns differ from the weight's rows");
         break;
       }
-      case OpKind::rope_angles: break;
-      default: require(in.cols == out.cols, node, "columns differ");
+      case OpKind::rope_angles:
+        break;
+      default:
+        require(in.cols == out.cols, node, "columns differ");
     }
   }
 

@@ -93,8 +93,8 @@ RopeScaling read_rope_scaling(const Reader& reader, int context_length) {
     scaling.type = RopeScaling::Type::linear;
   } else if (type == "yarn") {
     scaling.type = RopeScaling::Type::yarn;
-    scaling.original_context = reader.optional("rope.scaling.original_context_length",
-                                               context_length, 1, kMaxContext);
+    scaling.original_context =
+        reader.optional("rope.scaling.original_context_length", context_length, 1, kMaxContext);
     scaling.attention_factor = reader.number("rope.scaling.attn_factor", 0, 0, 1e3);
     scaling.beta_fast = reader.number("rope.scaling.yarn_beta_fast", 32, 1e-3, 1e6);
     scaling.beta_slow = reader.number("rope.scaling.yarn_beta_slow", 1, 1e-3, 1e6);
@@ -150,9 +150,10 @@ ModelConfig read_config(const GgufMetadata& metadata, int vocab) {
   }
 
   const std::vector<int> heads = reader.per_layer("attention.head_count", layers, kMaxHeads);
-  const std::vector<int> kv_heads = reader.has("attention.head_count_kv")
-                                        ? reader.per_layer("attention.head_count_kv", layers, kMaxHeads)
-                                        : heads;
+  const std::vector<int> kv_heads =
+      reader.has("attention.head_count_kv")
+          ? reader.per_layer("attention.head_count_kv", layers, kMaxHeads)
+          : heads;
   const std::vector<int> feed_forward =
       reader.per_layer("feed_forward_length", layers, 8 * kMaxHidden);
   const int window = reader.optional("attention.sliding_window", 0, 0, kMaxContext);

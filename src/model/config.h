@@ -30,8 +30,8 @@ struct ModelConfig {
   int context_length = 0;  // tokens
   int hidden = 0;
   int vocab = 0;
-  int head_dim = 0;        // of queries, keys and values
-  int rope_dims = 0;       // rotated elements per head
+  int head_dim = 0;   // of queries, keys and values
+  int rope_dims = 0;  // rotated elements per head
   double rope_base = 10000, window_rope_base = 10000;
   RopeScaling rope_scaling;  // of layers without a window
   float eps = 0;

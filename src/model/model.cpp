@@ -25,7 +25,8 @@ class ModelBuilder {
     x = graph_.rms_norm(x, tensors_.vector("output_norm.weight", config_.hidden), config_.eps);
     WeightId head = tensors_.find_matrix("output.weight", config_.vocab, config_.hidden);
     if (!head) head = table;  // tied
-    const ValueId logits = graph_.linear(x, head, tensors_.find_vector("output.bias", config_.vocab));
+    const ValueId logits =
+        graph_.linear(x, head, tensors_.find_vector("output.bias", config_.vocab));
     tensors_.check_leftovers();
     return graph_.finish(logits);
   }
@@ -33,7 +34,8 @@ class ModelBuilder {
  private:
   void make_rotations() {
     const int pairs = config_.rope_dims / 2;
-    std::vector<float> divisors = tensors_.find_values("rope_freqs.weight", pairs).value_or(std::vector<float>{});
+    std::vector<float> divisors =
+        tensors_.find_values("rope_freqs.weight", pairs).value_or(std::vector<float>{});
     for (float divisor : divisors) {
       if (!(divisor > 0)) {
         fail(ErrorCode::bad_input, "tensor rope_freqs.weight holds {}, expected positive numbers",
@@ -47,7 +49,8 @@ class ModelBuilder {
       (layer.window == 0 ? any_full : any_window) = true;
     }
     auto rotation = [&](double base, const RopeScaling& scaling, std::span<const float> factors) {
-      const int table = graph_.rope_table(make_rope_table(config_.rope_dims, base, scaling, factors));
+      const int table =
+          graph_.rope_table(make_rope_table(config_.rope_dims, base, scaling, factors));
       return Rotation{.angles = graph_.rope_angles(table), .attributes = attributes};
     };
     const bool is_shared = config_.spec->window_rope_base == 0;
@@ -97,7 +100,8 @@ void check_vocabulary(const GgufMetadata& metadata, int vocab) {
   const auto kind = metadata.get_string("tokenizer.ggml.model");
   if (!kind || *kind == "none" || *kind == "no_vocab") return;
   const GgufEntry* tokens = metadata.find("tokenizer.ggml.tokens");
-  if (tokens == nullptr) fail(ErrorCode::bad_input, "metadata key tokenizer.ggml.tokens is missing");
+  if (tokens == nullptr)
+    fail(ErrorCode::bad_input, "metadata key tokenizer.ggml.tokens is missing");
   if (tokens->count != static_cast<uint64_t>(vocab)) {
     fail(ErrorCode::bad_input,
          "metadata key tokenizer.ggml.tokens has {} entries, but the embedding matrix has {} rows",

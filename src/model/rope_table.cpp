@@ -9,17 +9,19 @@
 namespace arion {
 namespace {
 
-// YaRN (Peng et al. 2023): the pair at which a rotation turns `turns` times in the original context.
+// YaRN (Peng et al. 2023): the pair at which a rotation turns `turns` times in the original
+// context.
 double correction_pair(double turns, int dims, double base, double original_context) {
-  return dims * real::log(original_context / (turns * 2 * std::numbers::pi)) / (2 * real::log(base));
+  return dims * real::log(original_context / (turns * 2 * std::numbers::pi)) /
+         (2 * real::log(base));
 }
 
 void apply_yarn(RopeTable& table, int dims, double base, const RopeScaling& scaling) {
   const double low = std::max(
       std::floor(correction_pair(scaling.beta_fast, dims, base, scaling.original_context)), 0.0);
-  const double high = std::min(
-      std::ceil(correction_pair(scaling.beta_slow, dims, base, scaling.original_context)),
-      static_cast<double>(dims - 1));
+  const double high =
+      std::min(std::ceil(correction_pair(scaling.beta_slow, dims, base, scaling.original_context)),
+               static_cast<double>(dims - 1));
   for (size_t i = 0; i < table.inverse_frequencies.size(); ++i) {
     const double ramp =
         std::clamp((static_cast<double>(i) - low) / std::max(high - low, 0.001), 0.0, 1.0);

@@ -13,10 +13,10 @@ struct ArchSpec {
   std::string_view name;  // value of general.architecture
   RopePairing pairing = RopePairing::adjacent;
   Activation activation = Activation::silu;
-  bool scales_embedding = false;      // embeddings times sqrt(hidden size)
-  int window_period = 0;              // every n-th layer attends fully; 0 = windows need the pattern key
-  double window_rope_base = 0;        // rotation base of windowed layers; 0 = that of the others
-  int hidden_scale_layers = 0;        // models of this depth scale scores by hidden / heads
+  bool scales_embedding = false;  // embeddings times sqrt(hidden size)
+  int window_period = 0;        // every n-th layer attends fully; 0 = windows need the pattern key
+  double window_rope_base = 0;  // rotation base of windowed layers; 0 = that of the others
+  int hidden_scale_layers = 0;  // models of this depth scale scores by hidden / heads
 };
 
 std::span<const ArchSpec> arch_specs();

@@ -35,7 +35,8 @@ const ArchSpec& find_arch_spec(std::string_view name) {
     if (spec.name == name) return spec;
   }
   std::string known;
-  for (const ArchSpec& spec : kSpecs) known += std::string(known.empty() ? "" : ", ") + std::string(spec.name);
+  for (const ArchSpec& spec : kSpecs)
+    known += std::string(known.empty() ? "" : ", ") + std::string(spec.name);
   fail(ErrorCode::bad_input, "architecture '{}' is not supported; supported are {}", name, known);
 }
 

@@ -9,7 +9,8 @@ const GgufTensor* TensorBinder::take(const std::string& name, int rows, int cols
   if (tensor == nullptr) return nullptr;
   if (tensor->rows() != static_cast<uint64_t>(rows) ||
       tensor->cols() != static_cast<uint64_t>(cols)) {
-    const std::vector<uint64_t> expected = {static_cast<uint64_t>(cols), static_cast<uint64_t>(rows)};
+    const std::vector<uint64_t> expected = {static_cast<uint64_t>(cols),
+                                            static_cast<uint64_t>(rows)};
     fail(ErrorCode::bad_input,
          "{}: tensor {} has shape {}, expected {}; the metadata and the tensors disagree",
          file_.file_names()[tensor->file], name, describe_dims(tensor->dims()),

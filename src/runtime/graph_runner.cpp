@@ -46,7 +46,8 @@ GraphRunner::GraphRunner(Model model, const ModelOptions& options, const RunnerL
     views_.push_back(storages_.back().view());
   }
   const auto rows = static_cast<size_t>(step_tokens_);
-  for (auto* column : {&tokens_, &positions_, &runs_, &output_index_, &output_positions_, &output_runs_}) {
+  for (auto* column :
+       {&tokens_, &positions_, &runs_, &output_index_, &output_positions_, &output_runs_}) {
     column->resize(rows);
   }
   block_tables_.resize(rows * specs_.size());
@@ -59,8 +60,8 @@ void GraphRunner::make_plans(const KernelRegistry& kernels, WorkerPool& pool) {
   for (int rows : {1, kSmallRows, step_tokens_}) {
     rows = std::min(rows, step_tokens_);
     if (!shapes.empty() && shapes.back().rows >= rows) continue;
-    shapes.push_back({.rows = rows, .output_rows = rows, .workers = pool.size(),
-                      .kv = options_.kv_type()});
+    shapes.push_back(
+        {.rows = rows, .output_rows = rows, .workers = pool.size(), .kv = options_.kv_type()});
   }
   size_t bytes = 0;
   for (const PlanShape& shape : shapes) {
@@ -127,7 +128,8 @@ std::string GraphRunner::profile() const {
   std::string arithmetic;
   for (const PlanStep& step : plans_.back().steps) {
     const std::string tag = step.kernel->arithmetic;
-    if (arithmetic.find(tag) == std::string::npos) arithmetic += (arithmetic.empty() ? "" : " ") + tag;
+    if (arithmetic.find(tag) == std::string::npos)
+      arithmetic += (arithmetic.empty() ? "" : " ") + tag;
   }
   return fmt::format("activations {}, kv {}, arithmetic {}", form, dtype_name(options_.kv_type()),
                      arithmetic);

@@ -9,10 +9,12 @@ bool writes_forms(const Node& node, ActivationForm form) {
   switch (node.kind) {
     case OpKind::norm:
     case OpKind::glu:
-    case OpKind::linear_glu: return true;
+    case OpKind::linear_glu:
+      return true;
     case OpKind::attention:  // a head is finished alone: int8 groups must not cross heads
       return form != ActivationForm::int8 || node.attributes.attention.head_dim % kTileCols == 0;
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -20,7 +20,8 @@ void run(Graph& graph, const PassOptions&) {
   // the nodes from the attention on can run on selected rows; their other inputs are selected.
   const auto defined_by = definitions(graph);
   std::set<int> moved;
-  std::vector<int> open = {defined_by[static_cast<size_t>(graph.nodes[static_cast<size_t>(select)].inputs[0].index)]};
+  std::vector<int> open = {
+      defined_by[static_cast<size_t>(graph.nodes[static_cast<size_t>(select)].inputs[0].index)]};
   while (!open.empty()) {
     const int n = open.back();
     open.pop_back();
@@ -43,10 +44,8 @@ void run(Graph& graph, const PassOptions&) {
           value.rows = RowsKind::output;
           to = {static_cast<int>(graph.values.size())};
           graph.values.push_back(value);
-          nodes.push_back({.kind = OpKind::select_rows,
-                           .scope = node.scope,
-                           .inputs = {in},
-                           .outputs = {to}});
+          nodes.push_back(
+              {.kind = OpKind::select_rows, .scope = node.scope, .inputs = {in}, .outputs = {to}});
         }
         in = to;
       }

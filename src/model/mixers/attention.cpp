@@ -20,9 +20,8 @@ ValueId norm_heads(const LayerBuilder& l, ValueId x, const char* tensor) {
 
 ValueId mix_attention(const LayerBuilder& l, ValueId x) {
   const int head_dim = l.config.head_dim;
-  const KvLayer kv = l.graph.kv_layer({.kv_heads = l.layer.kv_heads,
-                                       .head_dim = head_dim,
-                                       .window = l.layer.window});
+  const KvLayer kv = l.graph.kv_layer(
+      {.kv_heads = l.layer.kv_heads, .head_dim = head_dim, .window = l.layer.window});
   ValueId q = project(l, x, "attn_q", l.layer.heads);
   ValueId k = project(l, x, "attn_k", l.layer.kv_heads);
   const ValueId v = project(l, x, "attn_v", l.layer.kv_heads);

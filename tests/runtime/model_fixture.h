@@ -1,0 +1,121 @@
+// Loads a model for a test and computes the logits of token sequences in many ways.
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/reference_kernels.h"
+#include "cpu/cpu_kernels.h"
+#include "runtime/graph_runner.h"
+
+namespace arion::test {
+
+struct Setup {
+  ModelOptions model;
+  std::string isa;  // empty: the best; "reference": the scalar reference
+  int workers = 2;
+  int step_tokens = 512;
+  int kv_tokens = 0;
+};
+
+// Logits [positions, vocab], row-major.
+using Logits = std::vector<float>;
+
+class LoadedModel {
+ public:
+  LoadedModel(const std::filesystem::path& path, const Setup& setup) : pool_(setup.workers) {
+    if (setup.isa == "reference") {
+      register_reference_kernels(kernels_);
+    } else {
+      register_cpu_kernels(kernels_, select_isa(setup.isa));
+    }
+    Model model = describe_model(GgufFile::open(path));
+    run_passes(model.graph, select_passes(setup.model.passes),
+               {.activations = setup.model.activations});
+    const RunnerLimits limits{.kv_tokens = setup.kv_tokens, .step_tokens = setup.step_tokens};
+    runner_ = std::make_unique<GraphRunner>(std::move(model), setup.model, limits, kernels_, pool_,
+                                            nullptr);
+  }
+
+  GraphRunner& runner() { return *runner_; }
+
+  Sequence sequence(std::vector<TokenId> tokens) {
+    Sequence s;
+    s.logits = LogitsRows::all;
+    s.tokens = std::move(tokens);
+    s.prompt_tokens = s.size();
+    s.kv.resize(runner_->kv_groups().size());
+    return s;
+  }
+
+  // Makes room for `count` more tokens of the sequence and returns its run.
+  Run next_run(Sequence& s, int count) {
+    for (size_t g = 0; g < s.kv.size(); ++g) {
+      if (!s.kv[g].grow(runner_->pools()[g], s.computed + count))
+        throw std::runtime_error("KV full");
+    }
+    return {.sequence = &s, .first = s.computed, .count = count, .logits = s.logits};
+  }
+
+  void release(Sequence& s) {
+    for (size_t g = 0; g < s.kv.size(); ++g) s.kv[g].clear(runner_->pools()[g]);
+  }
+
+  // All logits of `tokens`, `chunk` tokens a step, beside one token a step of each of `others`.
+  Logits logits(const std::vector<TokenId>& tokens, int chunk,
+                const std::vector<std::vector<TokenId>>& others = {}) {
+    Sequence s = sequence(tokens);
+    std::vector<Sequence> beside;
+    for (const auto& other : others) beside.push_back(sequence(other));
+    Logits all;
+    while (s.pending() > 0) {
+      BatchPlan plan;
+      for (size_t i = 0; i <= beside.size(); ++i) {
+        if (i == beside.size() / 2) plan.runs.push_back(next_run(s, std::min(chunk, s.pending())));
+        if (i < beside.size() && beside[i].pending() > 0)
+          plan.runs.push_back(next_run(beside[i], 1));
+      }
+      const StepResult result = runner_->run(plan);
+      int row = 0;
+      for (const Run& run : plan.runs) {
+        for (int i = 0; i < run.logit_rows(); ++i, ++row) {
+          if (run.sequence != &s) continue;
+          all.insert(all.end(), result.row(row), result.row(row) + runner_->vocab_size());
+        }
+        run.sequence->computed += run.count;
+      }
+    }
+    release(s);
+    for (Sequence& other : beside) release(other);
+    return all;
+  }
+
+ private:
+  KernelRegistry kernels_;
+  WorkerPool pool_;
+  std::unique_ptr<GraphRunner> runner_;
+};
+
+inline bool same_bits(const Logits& a, const Logits& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+// Reads a float32 .npy of any shape, C order.
+inline std::vector<float> read_npy(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const size_t header =
+      static_cast<unsigned char>(bytes.at(8)) + 256u * static_cast<unsigned char>(bytes.at(9));
+  std::vector<float> values((bytes.size() - 10 - header) / sizeof(float));
+  std::memcpy(values.data(), bytes.data() + 10 + header, values.size() * sizeof(float));
+  return values;
+}
+
+}  // namespace arion::test
