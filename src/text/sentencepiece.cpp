@@ -1,0 +1,150 @@
+// SentencePiece BPE (Kudo and Richardson 2018) over a vocabulary with scores.
+#include "text/sentencepiece.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "text/unicode.h"
+
+namespace arion {
+namespace {
+
+constexpr std::string_view kUnderscore = "\xE2\x96\x81";  // U+2581, a visible space
+
+bool is_text_token(TokenType type) {
+  using enum TokenType;
+  return type == normal || type == undefined || type == unused || type == user_defined;
+}
+
+std::string bytes_of(const std::string& token, TokenType type) {
+  if (type == TokenType::byte) return std::string(1, static_cast<char>(*parse_byte_token(token)));
+  if (is_text_token(type)) return spaces_from_underscores(token);
+  return token;
+}
+
+}  // namespace
+
+std::string spaces_from_underscores(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const size_t found = std::min(text.find(kUnderscore, at), text.size());
+    out.append(text.substr(at, found - at));
+    if (found < text.size()) out.push_back(' ');
+    at = found + kUnderscore.size();
+  }
+  return out;
+}
+
+SentencePiece::SentencePiece(const Vocabulary& vocabulary, SpacePrefix prefix)
+    : prefix_(prefix),
+      map_(bytes_, vocabulary.tokens.size()),
+      ranks_(vocabulary.tokens.size()),
+      unknown_(vocabulary.special.unknown),
+      known_words_(vocabulary.tokens.size()) {
+  byte_ids_.fill(kNoToken);
+  const int32_t count = static_cast<int32_t>(vocabulary.tokens.size());
+  for (int32_t id = 0; id < count; ++id) {
+    const std::string& token = vocabulary.tokens[id];
+    const TokenType type = vocabulary.type(id);
+    bytes_.add(bytes_of(token, type));
+    if (type == TokenType::byte) {
+      int32_t& entry = byte_ids_[*parse_byte_token(token)];
+      if (entry == kNoToken) entry = id;
+    }
+    // Text has no spaces when SentencePiece looks at it, so a token spelled with one never matches.
+    if (!is_text_token(type) || token.empty() || token.find(' ') != std::string::npos) continue;
+    map_.add(id);
+    const std::string_view text = bytes_[id];
+    Utf8Char left = decode_utf8(text);
+    for (size_t at = left.length; at < text.size();) {
+      const Utf8Char right = decode_utf8(text.substr(at));
+      joined_pairs_.add(left.code_point, right.code_point);
+      at += right.length;
+      left = right;
+    }
+  }
+  std::vector<int32_t> order(vocabulary.tokens.size());
+  std::iota(order.begin(), order.end(), 0);
+  const std::vector<float>& scores = vocabulary.scores;
+  std::sort(order.begin(), order.end(),
+            [&](int32_t a, int32_t b) { return scores[a] > scores[b]; });
+  for (size_t i = 0; i < order.size(); ++i) {
+    const bool is_tie = i > 0 && scores[order[i]] == scores[order[i - 1]];
+    ranks_[order[i]] = is_tie ? ranks_[order[i - 1]] : static_cast<uint32_t>(i);
+  }
+}
+
+void SentencePiece::encode(std::string_view text, std::vector<int32_t>& ids) const {
+  const bool has_prefix = prefix_ == SpacePrefix::add;
+  std::string normalized;
+  if (has_prefix || text.find(kUnderscore) != std::string_view::npos) {
+    if (has_prefix) normalized = " ";
+    normalized += spaces_from_underscores(text);
+    text = normalized;
+  }
+  Scratch scratch;
+  scratch.merger.symbols.clear();
+  size_t begin = 0;
+  char32_t left = 0;
+  for (size_t at = 0; at < text.size();) {
+    const Utf8Char c = decode_utf8(text.substr(at));
+    if (at > begin && !joined_pairs_.contains(left, c.code_point)) {
+      encode_part(text.substr(begin, at - begin), scratch, ids);
+      scratch.merger.symbols.clear();
+      begin = at;
+    }
+    const uint32_t offset = static_cast<uint32_t>(at - begin);
+    scratch.merger.symbols.push_back({offset, offset + c.length, kNoToken});
+    left = c.code_point;
+    at += c.length;
+  }
+  encode_part(text.substr(begin), scratch, ids);
+}
+
+// `scratch.merger.symbols` holds the characters of `part`.
+void SentencePiece::encode_part(std::string_view part, Scratch& scratch,
+                                std::vector<int32_t>& ids) const {
+  const int32_t whole = map_.find(part);
+  Merger& merger = scratch.merger;
+  if (merger.symbols.size() == 1) return emit(part, whole, scratch, ids);
+  if (whole != kNoToken && known_words_.get(whole) == KnownWords::is_one_token) {
+    return emit(part, whole, scratch, ids);
+  }
+  merger.run([&](const MergeSymbol& left, const MergeSymbol& right) -> Merge {
+    const int32_t id = map_.find(part.substr(left.begin, right.end - left.begin));
+    if (id == kNoToken) return {};
+    return {ranks_[id], id};
+  });
+  for (const MergeSymbol& symbol : merger.symbols) {
+    const std::string_view text = part.substr(symbol.begin, symbol.end - symbol.begin);
+    // Characters that never merged have not been looked up yet.
+    emit(text, symbol.id != kNoToken ? symbol.id : map_.find(text), scratch, ids);
+  }
+  if (whole != kNoToken) {
+    known_words_.set(
+        whole, merger.symbols.size() == 1 ? KnownWords::is_one_token : KnownWords::is_several);
+  }
+}
+
+// Text without a token becomes its bytes; without byte tokens, one unknown token for the whole run.
+void SentencePiece::emit(std::string_view text, int32_t id, Scratch& scratch,
+                         std::vector<int32_t>& ids) const {
+  if (id != kNoToken) {
+    ids.push_back(id);
+    scratch.last_is_unknown = false;
+    return;
+  }
+  for (const char c : text) {
+    const int32_t byte_id = byte_ids_[static_cast<uint8_t>(c)];
+    if (byte_id != kNoToken) {
+      ids.push_back(byte_id);
+      scratch.last_is_unknown = false;
+    } else if (unknown_ && !scratch.last_is_unknown) {
+      ids.push_back(*unknown_);
+      scratch.last_is_unknown = true;
+    }
+  }
+}
+
+}  // namespace arion
