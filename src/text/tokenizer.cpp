@@ -1,0 +1,172 @@
+// Cuts special tokens out of a text and hands the rest to the model's algorithm.
+#include "text/tokenizer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "text/bpe.h"
+#include "text/end_of_generation.h"
+#include "text/pre_tokenizer.h"
+#include "text/sentencepiece.h"
+
+namespace arion {
+namespace {
+
+// Offsets into a text are 32 bits wide, and SentencePiece may add a byte.
+constexpr size_t kMaxTextBytes = UINT32_MAX / 2;
+
+void check_text_size(size_t bytes) {
+  if (bytes > kMaxTextBytes) {
+    fail(ErrorCode::bad_input, "text of {} bytes is too long to tokenize at once, at most {} are",
+         bytes, kMaxTextBytes);
+  }
+}
+
+bool is_control_type(TokenType type) {
+  return type == TokenType::control || type == TokenType::unknown;
+}
+
+// The ids SentencePiece gives these tokens unless told otherwise.
+void set_sentencepiece_ids(Vocabulary& vocabulary) {
+  const auto set = [&](std::optional<int32_t>& id, int32_t value) {
+    if (!id && static_cast<size_t>(value) < vocabulary.tokens.size()) id = value;
+  };
+  set(vocabulary.special.unknown, 0);
+  set(vocabulary.special.bos, 1);
+  set(vocabulary.special.eos, 2);
+}
+
+// gpt-oss marks its visible markers as control; users of the raw text need to see them.
+void show_harmony_markers(Vocabulary& vocabulary, std::span<const int32_t> ends) {
+  const auto ends_with = [&](std::string_view spelling) {
+    return std::any_of(ends.begin(), ends.end(),
+                       [&](int32_t id) { return vocabulary.tokens[id] == spelling; });
+  };
+  if (!ends_with("<|return|>") || !ends_with("<|call|>")) return;
+  for (size_t id = 0; id < vocabulary.tokens.size(); ++id) {
+    for (const std::string_view marker :
+         {"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"}) {
+      if (vocabulary.tokens[id] == marker) vocabulary.types[id] = TokenType::user_defined;
+    }
+  }
+}
+
+}  // namespace
+
+Tokenizer::Tokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {
+  const bool is_bpe = vocabulary_.model == "gpt2";
+  if (!is_bpe && vocabulary_.model != "llama") {
+    fail(ErrorCode::bad_input,
+         "tokenizer.ggml.model is \"{}\", a tokenizer that is not supported; supported are gpt2, "
+         "llama",
+         vocabulary_.model.substr(0, 80));
+  }
+  validate(vocabulary_);
+  set_defaults();
+  if (is_bpe) {
+    model_ = std::make_unique<Bpe>(vocabulary_, find_pre_tokenizer(vocabulary_.pre));
+  } else {
+    const SpacePrefix prefix = has_space_prefix_ ? SpacePrefix::add : SpacePrefix::none;
+    model_ = std::make_unique<SentencePiece>(vocabulary_, prefix);
+  }
+  std::vector<SpecialMatcher::Token> specials;
+  for (int32_t id = 0; id < size(); ++id) {
+    const bool is_cut = is_control(id) || type(id) == TokenType::user_defined;
+    if (is_cut) specials.push_back({vocabulary_.tokens[id], id, is_control(id)});
+  }
+  specials_.emplace(specials);
+}
+
+void Tokenizer::set_defaults() {
+  if (vocabulary_.types.empty()) vocabulary_.types.assign(size(), TokenType::normal);
+  const bool is_bpe = vocabulary_.model == "gpt2";
+  if (!is_bpe) set_sentencepiece_ids(vocabulary_);
+  adds_bos_ = vocabulary_.add_bos.value_or(!is_bpe || find_pre_tokenizer(vocabulary_.pre).adds_bos);
+  adds_eos_ = vocabulary_.add_eos.value_or(false);
+  has_space_prefix_ = !is_bpe && vocabulary_.add_space_prefix.value_or(true);
+  end_of_generation_ = find_end_of_generation(vocabulary_);
+  // An end token that plain text could spell would let a user end the model's turn.
+  for (const int32_t id : end_of_generation_) vocabulary_.types[id] = TokenType::control;
+  show_harmony_markers(vocabulary_, end_of_generation_);
+}
+
+std::vector<int32_t> Tokenizer::encode(std::string_view text, EncodeOptions options) const {
+  check_text_size(text.size());
+  const TextRange all = {0, text.size()};
+  return encode(text, std::span(&all, options.parse_special ? 1 : 0), options);
+}
+
+std::vector<int32_t> Tokenizer::encode(std::span<const PromptPiece> pieces,
+                                       EncodeOptions options) const {
+  std::string text;
+  std::vector<TextRange> ranges;
+  for (const PromptPiece& piece : pieces) {
+    const size_t begin = text.size();
+    check_text_size(begin + piece.text.size());
+    text += piece.text;
+    if (!piece.is_template || !options.parse_special) continue;
+    if (!ranges.empty() && ranges.back().end == begin) {
+      ranges.back().end = text.size();
+    } else {
+      ranges.push_back({begin, text.size()});
+    }
+  }
+  return encode(text, ranges, options);
+}
+
+std::vector<int32_t> Tokenizer::encode(std::string_view text,
+                                       std::span<const TextRange> control_ranges,
+                                       EncodeOptions options) const {
+  std::vector<int32_t> ids;
+  const SpecialIds& special = vocabulary_.special;
+  if (options.add_special && adds_bos_ && special.bos) ids.push_back(*special.bos);
+  for (size_t at = 0; at < text.size();) {
+    const auto match = specials_->find(text, at, control_ranges);
+    const size_t end = match.length > 0 ? match.begin : text.size();
+    if (end > at) model_->encode(text.substr(at, end - at), ids);
+    if (match.length > 0) ids.push_back(match.id);
+    at = end + match.length;
+  }
+  if (options.add_special && adds_eos_ && special.eos) ids.push_back(*special.eos);
+  return ids;
+}
+
+void Tokenizer::check_id(int32_t id) const {
+  if (id < 0 || id >= size()) {
+    fail(ErrorCode::bad_input, "token {} is not in the vocabulary, expected 0 to {}", id,
+         size() - 1);
+  }
+}
+
+const std::string& Tokenizer::spelling(int32_t id) const {
+  check_id(id);
+  return vocabulary_.tokens[id];
+}
+
+std::string_view Tokenizer::bytes(int32_t id) const {
+  check_id(id);
+  return model_->bytes(id);
+}
+
+TokenType Tokenizer::type(int32_t id) const {
+  check_id(id);
+  return vocabulary_.types[id];
+}
+
+bool Tokenizer::is_control(int32_t id) const {
+  return is_control_type(type(id));
+}
+
+bool Tokenizer::is_end_of_generation(int32_t id) const {
+  return std::binary_search(end_of_generation_.begin(), end_of_generation_.end(), id);
+}
+
+std::optional<int32_t> Tokenizer::find_special(std::string_view spelling) const {
+  const TextRange all = {0, spelling.size()};
+  const auto match = specials_->find(spelling, 0, {&all, 1});
+  if (match.begin != 0 || match.length == 0 || match.length != spelling.size()) return std::nullopt;
+  return match.id;
+}
+
+}  // namespace arion

@@ -1,0 +1,103 @@
+// Real vocabularies of the corpus against the ids llama.cpp and tokenizers made.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "test_data.h"
+#include "text/detokenizer.h"
+#include "text/gguf_vocabulary.h"
+#include "text/tokenizer.h"
+
+namespace arion {
+namespace {
+
+constexpr EncodeOptions kPlain = {.add_special = false, .parse_special = false};
+
+std::filesystem::path tokenizer_dir() { return test::corpus_dir() / "data" / "tokenizers"; }
+
+// The texts of an .inp file stand between separator lines; there is one line of ids for each.
+void expect_ids_of_inp_file(const Tokenizer& tokenizer, const std::string& name) {
+  const std::string separator = "\n__ggml_vocab_test__\n";
+  const auto base = tokenizer_dir() / "ggml" / ("ggml-vocab-" + name + ".gguf");
+  const std::string texts = test::read_file(base.string() + ".inp");
+  std::istringstream lines(test::read_file(base.string() + ".out"));
+  size_t begin = 0;
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const size_t end = texts.find(separator, begin);
+    ASSERT_NE(end, std::string::npos);
+    const std::string text = texts.substr(begin, end - begin);
+    begin = end + separator.size();
+    std::istringstream numbers(line);
+    const std::vector<int32_t> expected{std::istream_iterator<int32_t>(numbers), {}};
+    const std::vector<int32_t> ids = tokenizer.encode(text, kPlain);
+    EXPECT_EQ(ids, expected) << name << ": " << testing::PrintToString(text);
+    EXPECT_EQ(decode_bytes(tokenizer, ids), text);
+  }
+  EXPECT_GE(count, 40);
+}
+
+class GgmlVocabulary : public testing::TestWithParam<const char*> {};
+
+TEST_P(GgmlVocabulary, GivesTheIdsOfItsGoldenFile) {
+  const std::string name = GetParam();
+  const auto path = tokenizer_dir() / "ggml" / ("ggml-vocab-" + name + ".gguf");
+  ARION_REQUIRE_CORPUS(path);
+  expect_ids_of_inp_file(Tokenizer(test::read_vocabulary(path)), name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, GgmlVocabulary,
+                         testing::Values("gpt-2", "mpt", "starcoder", "refact", "llama-spm",
+                                         "phi-3"));
+
+Vocabulary llama3_vocabulary() {
+  const auto dir = tokenizer_dir() / "llama3";
+  Vocabulary vocabulary;
+  vocabulary.model = "gpt2";
+  vocabulary.pre = "llama-bpe";
+  const auto ids = nlohmann::json::parse(test::read_file(dir / "vocab.json"));
+  vocabulary.tokens.resize(ids.size());
+  for (const auto& [token, id] : ids.items()) vocabulary.tokens.at(id) = token;
+  std::istringstream merges(test::read_file(dir / "merges.txt"));
+  for (std::string line; std::getline(merges, line);) {
+    if (!line.starts_with("#version") && !line.empty()) vocabulary.merges.push_back(line);
+  }
+  return vocabulary;
+}
+
+TEST(Llama3Vocabulary, GivesTheIdsOfItsGoldenFile) {
+  ARION_REQUIRE_CORPUS(tokenizer_dir() / "llama3" / "vocab.json");
+  const Tokenizer tokenizer(llama3_vocabulary());
+  expect_ids_of_inp_file(tokenizer, "llama-bpe");
+}
+
+// Cases of transformers.js, made with transformers itself.
+void expect_ids_of_transformers(const Tokenizer& tokenizer, const std::string& name,
+                                EncodeOptions options) {
+  const auto path = tokenizer_dir() / "hf" / "transformersjs_goldens.json";
+  const auto models = nlohmann::json::parse(test::read_file(path)).at("models");
+  int count = 0;
+  for (const auto& item : models.at(name).at("cases")) {
+    if (!item.contains("text") || !item.contains("ids")) continue;
+    if (item.contains("text_pair") && !item["text_pair"].is_null()) continue;
+    const std::string text = item["text"];
+    EXPECT_EQ(tokenizer.encode(text, options), item["ids"].get<std::vector<int32_t>>())
+        << name << ": " << testing::PrintToString(text);
+    ++count;
+  }
+  EXPECT_GE(count, 20);
+}
+
+TEST(TransformersCases, MatchForGpt2Llama3AndLlama2) {
+  ARION_REQUIRE_CORPUS(tokenizer_dir() / "hf" / "transformersjs_goldens.json");
+  const auto ggml = tokenizer_dir() / "ggml";
+  expect_ids_of_transformers(Tokenizer(llama3_vocabulary()), "Xenova/llama3-tokenizer", {});
+  expect_ids_of_transformers(Tokenizer(test::read_vocabulary(ggml / "ggml-vocab-gpt-2.gguf")),
+                             "openai-community/gpt2", {});
+  expect_ids_of_transformers(Tokenizer(test::read_vocabulary(ggml / "ggml-vocab-llama-spm.gguf")),
+                             "Xenova/llama-tokenizer", {});
+}
+
+}  // namespace
+}  // namespace arion
