@@ -33,14 +33,13 @@ GraphRunner::GraphRunner(Model model, const ModelOptions& options, const RunnerL
       weights_(model_.graph, pool, on_packed),
       context_tokens_(choose_context(model_, limits)),
       step_tokens_(std::min(limits.step_tokens, context_tokens_)) {
-  const int kv_tokens = std::max(limits.kv_tokens, context_tokens_);
   for (const KvGroup& group : model_.graph.kv_groups) {
     specs_.push_back({.layers = group.layers,
                       .kv_heads = group.kv_heads,
                       .head_dim = group.head_dim,
                       .window = group.window,
                       .type = options_.kv_type()});
-    const int blocks = blocks_for(kv_tokens) + 1;
+    const int blocks = (blocks_for(context_tokens_) + 1) * limits.sequences;
     storages_.emplace_back(specs_.back(), blocks);
     pools_.emplace_back(blocks);
     views_.push_back(storages_.back().view());

@@ -18,7 +18,7 @@ namespace arion {
 
 struct RunnerLimits {
   int context_tokens = 0;  // of one sequence; 0 = what the model allows, at most 32768
-  int kv_tokens = 0;       // all sequences together; 0 = one context
+  int sequences = 1;       // contexts the KV has room for
   int step_tokens = 512;   // rows of the largest step
 };
 

@@ -22,7 +22,7 @@ struct Setup {
   std::string isa;  // empty: the best; "reference": the scalar reference
   int workers = 2;
   int step_tokens = 512;
-  int kv_tokens = 0;
+  int sequences = 1;
 };
 
 // Logits [positions, vocab], row-major.
@@ -39,7 +39,7 @@ class LoadedModel {
     Model model = describe_model(GgufFile::open(path));
     run_passes(model.graph, select_passes(setup.model.passes),
                {.activations = setup.model.activations});
-    const RunnerLimits limits{.kv_tokens = setup.kv_tokens, .step_tokens = setup.step_tokens};
+    const RunnerLimits limits{.sequences = setup.sequences, .step_tokens = setup.step_tokens};
     runner_ = std::make_unique<GraphRunner>(std::move(model), setup.model, limits, kernels_, pool_,
                                             nullptr);
   }

@@ -1,0 +1,9 @@
+// The parts of `arion eval`, one file each.
+#pragma once
+#include "command.h"
+
+namespace arion::app {
+
+void add_eval_logits(CLI::App& eval, const GlobalOptions& global);
+
+}  // namespace arion::app

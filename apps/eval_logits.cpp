@@ -1,0 +1,118 @@
+// arion eval logits: every logit of given tokens, to a file or as a hash.
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "base/error.h"
+#include "eval.h"
+#include "npy_writer.h"
+#include "runner_setup.h"
+#include "token_stream.h"
+
+namespace arion::app {
+namespace {
+
+struct LogitsOptions {
+  RunnerOptions runner;
+  std::string tokens;
+  int chunk = 512;
+  int batch_with = 0;
+  bool poison = false;
+  bool hash = false;
+  std::string out;
+};
+
+// "1,2,3", or "@FILE" with ids separated by commas or white space.
+std::vector<TokenId> parse_tokens(const std::string& text) {
+  std::string list = text;
+  if (text.starts_with('@')) {
+    std::ifstream in(text.substr(1), std::ios::binary);
+    if (!in) fail(ErrorCode::usage, "--tokens: cannot read {}", text.substr(1));
+    list.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  std::vector<TokenId> tokens;
+  const char* at = list.data();
+  const char* const end = at + list.size();
+  while (true) {
+    while (at != end && std::strchr(", \t\r\n", *at) != nullptr) ++at;
+    if (at == end) return tokens;
+    TokenId token = 0;
+    const auto [next, error] = std::from_chars(at, end, token);
+    if (error != std::errc() || token < 0) {
+      fail(ErrorCode::usage, "--tokens: expected token ids separated by commas, got '{}'",
+           list.substr(static_cast<size_t>(at - list.data()), 20));
+    }
+    tokens.push_back(token);
+    at = next;
+  }
+}
+
+// FNV-1a, 64 bits, over the bytes of all logits in order.
+class Hash {
+ public:
+  void add(std::span<const float> values) {
+    for (const std::byte byte : std::as_bytes(values)) {
+      state_ = (state_ ^ static_cast<uint64_t>(byte)) * 0x100000001b3ull;
+    }
+  }
+  uint64_t value() const { return state_; }
+
+ private:
+  uint64_t state_ = 0xcbf29ce484222325ull;
+};
+
+void eval_logits(LogitsOptions options, const GlobalOptions& global) {
+  const std::vector<TokenId> tokens = parse_tokens(options.tokens);
+  options.runner.kv_sequences = 1 + options.batch_with;
+  options.runner.step_tokens = std::max(options.chunk, 1) + options.batch_with;
+  if (options.runner.context == 0)
+    options.runner.context = std::max(1, static_cast<int>(tokens.size()));
+  LoadedModel loaded = load_model(options.runner, global);
+  GraphRunner& runner = *loaded.runner;
+  if (options.poison) runner.set_poison();
+
+  std::unique_ptr<NpyWriter> writer;
+  if (!options.out.empty()) {
+    writer = std::make_unique<NpyWriter>(options.out, tokens.size(),
+                                         static_cast<size_t>(runner.vocab_size()));
+  }
+  Hash hash;
+  Progress progress("evaluating", tokens.size());
+  const StreamOptions stream{.chunk = options.chunk, .companions = options.batch_with};
+  stream_logits(runner, tokens, stream, [&](int position, std::span<const float> logits) {
+    if (writer) writer->append(logits);
+    if (options.hash || !writer) hash.add(logits);
+    progress.update(static_cast<uint64_t>(position) + 1);
+  });
+  if (writer) writer->close();
+  if (options.hash || !writer) fmt::print("{:016x}\n", hash.value());
+}
+
+}  // namespace
+
+void add_eval_logits(CLI::App& eval, const GlobalOptions& global) {
+  auto options = std::make_shared<LogitsOptions>();
+  CLI::App* command = eval.add_subcommand("logits", "Computes the logits of given token ids");
+  add_runner_options(*command, options->runner);
+  command
+      ->add_option("--tokens", options->tokens, "Token ids 1,2,3 or @FILE, taken exactly as given")
+      ->required();
+  command->add_option("--chunk", options->chunk, "Tokens per step")
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
+  command->add_option("--batch-with", options->batch_with, "Other sequences in every step")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command
+      ->add_option("--passes", options->runner.passes,
+                   "Optional graph passes: all, none, or -NAME,-NAME to leave out")
+      ->capture_default_str();
+  command->add_flag("--poison", options->poison, "Fill memory with NaN that nobody may read");
+  command->add_flag("--hash", options->hash, "Print a hash of all logits (default without --out)");
+  command->add_option("--out", options->out, "Write float32 [positions, vocab] as .npy");
+  command->callback([options, &global] { eval_logits(*options, global); });
+}
+
+}  // namespace arion::app
