@@ -1,0 +1,178 @@
+// arion bench: tokens per second of prefill and decode.
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "command.h"
+#include "runner_setup.h"
+
+namespace arion::app {
+namespace {
+
+struct BenchOptions {
+  RunnerOptions runner;
+  std::vector<int> prompt = {512};
+  std::vector<int> generate = {128};
+  int depth = 0;
+  int repetitions = 5;
+  bool json = false;
+};
+
+struct Result {
+  std::string test;
+  std::vector<double> tokens_per_s;
+
+  double median() const {
+    std::vector<double> sorted = tokens_per_s;
+    std::ranges::sort(sorted);
+    const size_t half = sorted.size() / 2;
+    return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  }
+};
+
+// One sequence that grows by given numbers of tokens.
+class BenchSequence {
+ public:
+  explicit BenchSequence(GraphRunner& runner) : runner_(runner) {
+    sequence_.kv.resize(runner.kv_groups().size());
+  }
+  ~BenchSequence() {
+    for (size_t g = 0; g < sequence_.kv.size(); ++g) sequence_.kv[g].clear(runner_.pools()[g]);
+  }
+  BenchSequence(const BenchSequence&) = delete;
+  BenchSequence& operator=(const BenchSequence&) = delete;
+
+  // Prefills `count` tokens in steps as large as allowed; only the last row computes logits.
+  void prefill(int count) {
+    for (int i = 0; i < count; ++i) sequence_.tokens.push_back(next_token());
+    while (sequence_.pending() > 0) step(std::min(sequence_.pending(), runner_.max_step_tokens()));
+  }
+
+  // Generates `count` tokens, one a step, greedily.
+  void decode(int count) {
+    for (int i = 0; i < count; ++i) {
+      sequence_.tokens.push_back(last_ >= 0 ? last_ : next_token());
+      step(1);
+    }
+  }
+
+ private:
+  // Well-spread ids; the speed does not depend on which.
+  TokenId next_token() {
+    random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
+    return static_cast<TokenId>((random_ >> 33) % static_cast<uint64_t>(runner_.vocab_size()));
+  }
+
+  void step(int count) {
+    for (size_t g = 0; g < sequence_.kv.size(); ++g) {
+      if (!sequence_.kv[g].grow(runner_.pools()[g], sequence_.computed + count)) {
+        fail(ErrorCode::usage, "{} tokens do not fit the context of {}; use a larger -c",
+             sequence_.computed + count, runner_.context_length());
+      }
+    }
+    const bool is_end = count == sequence_.pending();
+    const BatchPlan plan{.runs = {{.sequence = &sequence_,
+                                   .first = sequence_.computed,
+                                   .count = count,
+                                   .logits = is_end ? LogitsRows::last : LogitsRows::none}}};
+    const StepResult result = runner_.run(plan);
+    sequence_.computed += count;
+    if (!is_end) return;
+    const float* logits = result.row(0);
+    last_ = static_cast<TokenId>(std::max_element(logits, logits + runner_.vocab_size()) - logits);
+  }
+
+  GraphRunner& runner_;
+  Sequence sequence_;
+  uint64_t random_ = 1;
+  TokenId last_ = -1;
+};
+
+double seconds(const std::function<void()>& work) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  work();
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+Result measure(GraphRunner& runner, const BenchOptions& options, bool is_prefill, int count) {
+  Result result{.test = (is_prefill ? "pp" : "tg") + std::to_string(count)};
+  for (int r = -1; r < options.repetitions; ++r) {  // the first run only warms up
+    BenchSequence sequence(runner);
+    if (options.depth > 0) sequence.prefill(options.depth);
+    if (!is_prefill && options.depth == 0) sequence.prefill(1);
+    const double time =
+        seconds([&] { is_prefill ? sequence.prefill(count) : sequence.decode(count); });
+    if (r >= 0) result.tokens_per_s.push_back(count / time);
+  }
+  return result;
+}
+
+void bench(BenchOptions options, const GlobalOptions& global) {
+  if (options.runner.context == 0) {
+    const int longest =
+        std::max(std::ranges::max(options.prompt), std::ranges::max(options.generate));
+    options.runner.context = options.depth + longest + 1;
+  }
+  LoadedModel loaded = load_model(options.runner, global);
+  GraphRunner& runner = *loaded.runner;
+  std::vector<Result> results;
+  for (int count : options.prompt) {
+    if (count > 0) results.push_back(measure(runner, options, true, count));
+  }
+  for (int count : options.generate) {
+    if (count > 0) results.push_back(measure(runner, options, false, count));
+  }
+  if (options.json) {
+    nlohmann::ordered_json out{{"model", loaded.path},
+                               {"threads", loaded.pool->size()},
+                               {"isa", loaded.isa},
+                               {"profile", runner.profile()}};
+    out["results"] = nlohmann::ordered_json::array();
+    for (const Result& result : results) {
+      out["results"].push_back({{"test", result.test},
+                                {"depth", options.depth},
+                                {"samples_tokens_per_s", result.tokens_per_s},
+                                {"median", result.median()}});
+    }
+    fmt::print("{}\n", out.dump(1));
+    return;
+  }
+  fmt::print("{}, {} threads, {}\n{}\n", loaded.path, loaded.pool->size(), loaded.isa,
+             runner.profile());
+  for (const Result& result : results) {
+    const auto [low, high] = std::ranges::minmax(result.tokens_per_s);
+    fmt::print("{:<8} depth {:<6} {:>10.2f} tokens/s  ({:.2f} to {:.2f}, {} runs)\n", result.test,
+               options.depth, result.median(), low, high, result.tokens_per_s.size());
+  }
+}
+
+}  // namespace
+
+void command_bench(CLI::App& program, const GlobalOptions& global) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App* command = program.add_subcommand("bench", "Measures prefill and decode speed");
+  add_runner_options(*command, options->runner);
+  command->add_option("-p,--prompt", options->prompt, "Prompt lengths to prefill; 0: none")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  command->add_option("-n,--generate", options->generate, "Numbers of tokens to generate; 0: none")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  command->add_option("-d,--depth", options->depth, "Tokens already in the context")
+      ->check(CLI::Range(0, 1 << 24))
+      ->capture_default_str();
+  command->add_option("-r,--repetitions", options->repetitions, "Measured runs of each test")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print one JSON object");
+  command->footer("Example:\n  arion bench model.gguf -p 512 -n 128 -t 2");
+  command->callback([options, &global] { bench(*options, global); });
+}
+
+}  // namespace arion::app
