@@ -96,6 +96,7 @@ void add_eval_logits(CLI::App& eval, const GlobalOptions& global) {
   auto options = std::make_shared<LogitsOptions>();
   CLI::App* command = eval.add_subcommand("logits", "Computes the logits of given token ids");
   add_runner_options(*command, options->runner);
+  add_context_option(*command, options->runner);
   command
       ->add_option("--tokens", options->tokens, "Token ids 1,2,3 or @FILE, taken exactly as given")
       ->required();

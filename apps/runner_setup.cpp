@@ -17,15 +17,18 @@ void add_runner_options(CLI::App& command, RunnerOptions& options) {
   command.add_option("MODEL", options.model, kModelHelp);
   command.add_option("-t,--threads", options.threads, "Threads; 0: one per physical core")
       ->check(CLI::Range(0, kMaxThreads));
-  command
-      .add_option("-c,--ctx", options.context,
-                  "Context in tokens; 0: what the model allows, at most 32768")
-      ->check(CLI::Range(0, 1 << 26));
   command.add_option(
       "--act", options.activations,
       "Activations of linear layers: int8, bf16 or fp32 (default: by weight format)");
   command.add_option("--kv", options.kv,
                      "Type of the KV cache: f32, f16 or bf16 (default: f16, f32 with --act fp32)");
+}
+
+void add_context_option(CLI::App& command, RunnerOptions& options) {
+  command
+      .add_option("-c,--ctx", options.context,
+                  "Context in tokens; 0: what the model allows, at most 32768")
+      ->check(CLI::Range(0, 1 << 26));
 }
 
 IsaLevel chosen_isa(const GlobalOptions& global) {

@@ -22,8 +22,10 @@ struct RunnerOptions {
   int kv_sequences = 1;  // contexts the KV cache has room for
 };
 
-// Adds MODEL, -t, -c, --act and --kv.
+// Adds MODEL, -t, --act and --kv.
 void add_runner_options(CLI::App& command, RunnerOptions& options);
+// Adds -c.
+void add_context_option(CLI::App& command, RunnerOptions& options);
 
 // Everything a loaded model consists of. Movable; the runner refers to the other members.
 struct LoadedModel {

@@ -156,6 +156,7 @@ void command_bench(CLI::App& program, const GlobalOptions& global) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* command = program.add_subcommand("bench", "Measures prefill and decode speed");
   add_runner_options(*command, options->runner);
+  add_context_option(*command, options->runner);
   command->add_option("-p,--prompt", options->prompt, "Prompt lengths to prefill; 0: none")
       ->delimiter(',')
       ->check(CLI::Range(0, 1 << 20))

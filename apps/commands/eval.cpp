@@ -17,6 +17,8 @@ void command_eval(CLI::App& program, const GlobalOptions& global) {
       "  arion eval ppl model.gguf --file text.txt --ctx 512\n"
       "  arion eval kl small.gguf --reference large.gguf --file text.txt");
   add_eval_logits(*command, global);
+  add_eval_ppl(*command, global);
+  add_eval_kl(*command, global);
 }
 
 }  // namespace arion::app

@@ -1,0 +1,64 @@
+#include "model/vocabulary_loader.h"
+
+#include "base/error.h"
+
+namespace arion {
+namespace {
+
+using Key = const char*;
+
+SpecialIds load_special_ids(const GgufMetadata& metadata) {
+  SpecialIds ids;
+  // Older files use the second spelling.
+  auto load = [&](std::optional<int32_t>& id, Key key, Key old_key = nullptr) {
+    auto value = metadata.get_token_id(key);
+    if (!value && old_key != nullptr) value = metadata.get_token_id(old_key);
+    if (value) id = static_cast<int32_t>(*value);
+  };
+  load(ids.bos, "tokenizer.ggml.bos_token_id");
+  load(ids.eos, "tokenizer.ggml.eos_token_id");
+  load(ids.eot, "tokenizer.ggml.eot_token_id");
+  load(ids.eom, "tokenizer.ggml.eom_token_id");
+  load(ids.unknown, "tokenizer.ggml.unknown_token_id");
+  load(ids.separator, "tokenizer.ggml.seperator_token_id", "tokenizer.ggml.separator_token_id");
+  load(ids.padding, "tokenizer.ggml.padding_token_id");
+  load(ids.mask, "tokenizer.ggml.mask_token_id");
+  load(ids.fim_prefix, "tokenizer.ggml.fim_pre_token_id", "tokenizer.ggml.prefix_token_id");
+  load(ids.fim_suffix, "tokenizer.ggml.fim_suf_token_id", "tokenizer.ggml.suffix_token_id");
+  load(ids.fim_middle, "tokenizer.ggml.fim_mid_token_id", "tokenizer.ggml.middle_token_id");
+  load(ids.fim_padding, "tokenizer.ggml.fim_pad_token_id");
+  load(ids.fim_repository, "tokenizer.ggml.fim_rep_token_id");
+  load(ids.fim_separator, "tokenizer.ggml.fim_sep_token_id");
+  return ids;
+}
+
+std::vector<std::string> copy_strings(const std::vector<std::string_view>& views) {
+  return {views.begin(), views.end()};
+}
+
+}  // namespace
+
+Vocabulary load_vocabulary(const GgufMetadata& metadata) {
+  Vocabulary vocabulary;
+  vocabulary.model = std::string(metadata.require_string("tokenizer.ggml.model"));
+  vocabulary.pre = std::string(metadata.get_string("tokenizer.ggml.pre").value_or(""));
+  vocabulary.tokens = copy_strings(metadata.require_strings("tokenizer.ggml.tokens"));
+  vocabulary.scores = metadata.get_floats("tokenizer.ggml.scores").value_or(std::vector<float>{});
+  for (int64_t type :
+       metadata.get_integers("tokenizer.ggml.token_type").value_or(std::vector<int64_t>{})) {
+    if (type < 0 || type > static_cast<int64_t>(TokenType::byte)) {
+      fail(ErrorCode::bad_input, "metadata key tokenizer.ggml.token_type holds {}, expected 0 to 6",
+           type);
+    }
+    vocabulary.types.push_back(static_cast<TokenType>(type));
+  }
+  vocabulary.merges = copy_strings(
+      metadata.get_strings("tokenizer.ggml.merges").value_or(std::vector<std::string_view>{}));
+  vocabulary.special = load_special_ids(metadata);
+  vocabulary.add_bos = metadata.get_bool("tokenizer.ggml.add_bos_token");
+  vocabulary.add_eos = metadata.get_bool("tokenizer.ggml.add_eos_token");
+  vocabulary.add_space_prefix = metadata.get_bool("tokenizer.ggml.add_space_prefix");
+  return vocabulary;
+}
+
+}  // namespace arion
