@@ -27,7 +27,7 @@ inline Implementation reference_implementation() {
 inline void run_op(const Implementation& implementation, const OpDesc& op, const void* args,
                    const StepInput& input, int workers = 2) {
   const Kernel& kernel = implementation.registry.best(op);
-  const Memory scratch(kScratchBytes);
+  static const Memory scratch(kScratchBytes);
   const int chunks = kernel.chunks(args, input, workers);
   for (int chunk = chunks; chunk-- > 0;) {
     std::memset(scratch.data(), kPoison, scratch.size());

@@ -44,7 +44,13 @@ class Matrix {
     }
     return all;
   }
-  std::span<const std::byte> bytes() const { return {memory_.data(), memory_.size()}; }
+  // True when nothing of an f32 row was written.
+  bool is_untouched(int r) const {
+    for (const double v : values(r)) {
+      if (v == v) return false;
+    }
+    return true;
+  }
   bool operator==(const Matrix& other) const {
     return memory_.size() == other.memory_.size() &&
            std::memcmp(memory_.data(), other.memory_.data(), memory_.size()) == 0;
