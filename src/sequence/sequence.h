@@ -28,6 +28,7 @@ struct Sequence {
   int computed = 0;            // tokens whose keys and values are final
   std::vector<BlockTable> kv;  // [groups]
   int preemptions = 0;         // times its blocks were taken away
+  int64_t started_us = -1;     // when it first got blocks; -1: not yet
 
   int size() const { return static_cast<int>(tokens.size()); }
   int pending() const { return size() - computed; }  // tokens the model has not seen

@@ -1,0 +1,82 @@
+// Decides what each step computes. Pure bookkeeping: no clock, no device, no tensor.
+//
+// One rule: a sequence has tokens the model has not seen; every running sequence gets up to that
+// many, oldest first, within the step's budget, and none is left without a token while an older
+// one takes many. Waiting sequences start in order of arrival when there are blocks for all they
+// are known to need. When a running sequence finds no block at all, the youngest running one gives
+// its blocks back and waits at the head of the queue, to be computed again. The oldest always
+// advances, so every sequence finishes.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "sequence/batch_plan.h"
+
+namespace arion {
+
+struct SchedulerLimits {
+  int max_sequences = 64;      // running at the same time
+  int budget_tokens = 512;     // per step
+  int budget_logit_rows = 64;  // per step
+  int64_t target_step_us = 0;  // for steps that others' decoding waits for; 0 = no target
+};
+
+// A linear model of a step's time, fitted by whoever runs the steps.
+struct StepCost {
+  double fixed_us = 0;
+  double us_per_token = 0;  // 0: not known yet
+};
+
+// Deterministic for a given sequence of calls. Used by one thread; plan and commit alternate.
+class Scheduler {
+ public:
+  // Throws Error{bad_input} for limits below 1 or pools too small for a single step.
+  Scheduler(const SchedulerLimits& limits, std::span<const KvGroupSpec> groups,
+            std::span<KvPool> pools);
+
+  // Longest sequence the pools can hold when it runs alone. Longer ones must not grow.
+  int max_sequence_tokens() const { return max_sequence_tokens_; }
+
+  // The sequence must outlive its stay: until cancelled, or committed in state finished.
+  void add(Sequence& sequence);
+  // Between commit and plan. Gives the blocks back; the state becomes finished.
+  void cancel(Sequence& sequence);
+
+  // Reserves blocks for what it plans. Valid until the next call; empty if nothing can run.
+  const BatchPlan& plan(int64_t now_us, const StepCost& cost);
+  // After the step was computed and the sequences got their new tokens or state finished.
+  void commit();
+
+  int waiting() const { return static_cast<int>(waiting_.size()); }
+  int running() const { return static_cast<int>(running_.size()); }
+
+ private:
+  struct Budget {
+    int tokens, logit_rows;
+  };
+
+  Budget step_budget(const StepCost& cost) const;
+  int wanted_tokens(const Sequence& sequence, const Budget& budget, int later) const;
+  int affordable_tokens(const Sequence& sequence, int wanted) const;
+  bool can_admit(const Sequence& sequence) const;
+  int peak_blocks(const KvGroupSpec& group, int tokens) const;
+  void plan_running(Budget& budget);
+  void plan_waiting(Budget& budget, int64_t now_us);
+  void schedule(Sequence& sequence, int tokens, Budget& budget);
+  void preempt_youngest();
+  void release(Sequence& sequence);
+  void release_behind_window(Sequence& sequence);
+
+  SchedulerLimits limits_;
+  std::span<const KvGroupSpec> groups_;
+  std::span<KvPool> pools_;
+  int max_sequence_tokens_;
+  std::deque<Sequence*> waiting_;   // by arrival
+  std::vector<Sequence*> running_;  // by arrival
+  BatchPlan plan_;
+  bool has_preempted_ = false;  // in the current plan
+};
+
+}  // namespace arion

@@ -1,0 +1,329 @@
+// The scheduling rule: budgets, order, preemption, windows, and a long random drive.
+#include "engine/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <random>
+#include <stdexcept>
+
+#include "base/error.h"
+
+namespace arion {
+namespace {
+
+using StepRun = Run;  // a test has a member Run of its own
+
+const KvGroupSpec kFull{.layers = 1, .kv_heads = 1, .head_dim = 8};
+const KvGroupSpec kWindow{.layers = 1, .kv_heads = 1, .head_dim = 8, .window = 40};
+
+struct World {
+  World(const SchedulerLimits& limits, std::vector<KvGroupSpec> specs, std::vector<int> blocks)
+      : groups(std::move(specs)),
+        pools(blocks.begin(), blocks.end()),
+        scheduler(limits, groups, pools) {}
+
+  Sequence& add(int prompt, LogitsRows logits = LogitsRows::last) {
+    auto sequence = std::make_unique<Sequence>();
+    sequence->id = sequences.size();
+    sequence->logits = logits;
+    sequence->tokens.assign(static_cast<size_t>(prompt), 1);
+    sequence->prompt_tokens = prompt;
+    sequences.push_back(std::move(sequence));
+    scheduler.add(*sequences.back());
+    return *sequences.back();
+  }
+  const BatchPlan& plan() { return scheduler.plan(0, {}); }
+  // Every sequence that wanted logits of its end gets a token; then commits.
+  void commit() {
+    for (const StepRun& run : last_runs()) {
+      if (run.first + run.count == run.sequence->size()) run.sequence->tokens.push_back(2);
+    }
+    scheduler.commit();
+  }
+  std::vector<StepRun> last_runs() const { return runs; }
+  std::vector<StepRun> step() {
+    runs = plan().runs;
+    commit();
+    return runs;
+  }
+
+  std::vector<KvGroupSpec> groups;
+  std::vector<KvPool> pools;
+  Scheduler scheduler;
+  std::vector<std::unique_ptr<Sequence>> sequences;
+  std::vector<StepRun> runs;
+};
+
+TEST(Scheduler, ComputesThePromptInChunksAndAsksForLogitsAtItsEnd) {
+  World world({.budget_tokens = 10}, {kFull}, {8});
+  const Sequence& sequence = world.add(25);
+  std::vector<int> counts;
+  std::vector<LogitsRows> logits;
+  for (int i = 0; i < 4; ++i) {
+    const StepRun run = world.step().at(0);
+    counts.push_back(run.count);
+    logits.push_back(run.logits);
+  }
+  EXPECT_EQ(counts, (std::vector<int>{10, 10, 5, 1}));
+  EXPECT_EQ(logits, (std::vector<LogitsRows>{LogitsRows::none, LogitsRows::none, LogitsRows::last,
+                                             LogitsRows::last}));
+  EXPECT_EQ(sequence.computed, 26);
+}
+
+TEST(Scheduler, ALongPromptLeavesEveryOtherSequenceItsToken) {
+  World world({.budget_tokens = 16}, {kFull}, {100});
+  world.add(100);
+  world.add(2);
+  world.add(3);
+  for (int i = 0; i < 7; ++i) world.step();  // the first prompt is done, the others have begun
+  world.add(300);
+  world.step();
+  world.add(5);
+  const std::vector<StepRun> runs = world.step();
+  ASSERT_EQ(runs.size(), 4u);
+  EXPECT_EQ(runs[0].count, 1);
+  EXPECT_EQ(runs[3].count, 13) << "the long prompt takes what the others leave";
+  World young({.budget_tokens = 16}, {kFull}, {100});
+  young.add(300, LogitsRows::none);
+  young.add(300, LogitsRows::none);
+  young.step();
+  EXPECT_EQ(young.step().size(), 1u) << "no budget is left to start the second";
+}
+
+TEST(Scheduler, RowsOfLogitsHaveABudgetOfTheirOwn) {
+  World world({.budget_tokens = 100, .budget_logit_rows = 7}, {kFull}, {100});
+  world.add(20, LogitsRows::all);
+  world.add(4);
+  world.step();
+  const std::vector<StepRun> runs = world.step();
+  int rows = 0;
+  for (const StepRun& run : runs) rows += run.logit_rows();
+  EXPECT_LE(rows, 7);
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].count, 6);
+  EXPECT_EQ(runs[1].logits, LogitsRows::last);
+}
+
+TEST(Scheduler, WaitsInOrderOfArrivalForSequencesAndBlocks) {
+  World world({.max_sequences = 2}, {kFull}, {10});
+  world.add(16);
+  world.add(16 * 9);
+  world.add(16);
+  std::vector<StepRun> runs = world.step();
+  ASSERT_EQ(runs.size(), 1u) << "nine blocks and one for the first's growth do not fit";
+  EXPECT_EQ(world.scheduler.waiting(), 2) << "nobody overtakes";
+  world.sequences[0]->state = Sequence::State::finished;
+  world.step();
+  EXPECT_EQ(world.step().at(0).sequence, world.sequences[1].get());
+}
+
+TEST(Scheduler, PreemptsTheYoungestAndLetsTheOldestFinish) {
+  World world({}, {kFull}, {6});
+  Sequence& old_one = world.add(16 * 2 - 1);
+  Sequence& young = world.add(16 * 1 - 1);
+  while (young.preemptions == 0) {
+    ASSERT_LT(old_one.size(), 200);
+    world.step();
+  }
+  EXPECT_EQ(young.state, Sequence::State::waiting);
+  EXPECT_EQ(young.computed, 0);
+  EXPECT_EQ(young.kv[0].live_blocks(), 0);
+  EXPECT_EQ(old_one.preemptions, 0);
+  old_one.state = Sequence::State::finished;
+  world.step();
+  const int known = young.size();
+  EXPECT_EQ(world.step().at(0).count, known) << "it computes again all it had";
+}
+
+TEST(Scheduler, WindowGroupsHoldOnlyTheWindow) {
+  World world({.budget_tokens = 16}, {kWindow}, {4});
+  EXPECT_GT(world.scheduler.max_sequence_tokens(), 1 << 20);
+  const Sequence& sequence = world.add(500);
+  int most = 0;
+  while (sequence.size() < 520) {
+    world.step();
+    most = std::max(most, sequence.kv[0].live_blocks());
+  }
+  EXPECT_LE(most, 4);
+  EXPECT_GT(sequence.kv[0].first_live(), 28);
+}
+
+TEST(Scheduler, CancelledSequencesGiveEverythingBack) {
+  World world({}, {kFull, kWindow}, {50, 50});
+  Sequence& running = world.add(100);
+  world.step();
+  Sequence& waiting = world.add(10);
+  world.scheduler.cancel(waiting);
+  world.scheduler.cancel(running);
+  EXPECT_EQ(running.state, Sequence::State::finished);
+  EXPECT_EQ(world.pools[0].free_blocks() + world.pools[1].free_blocks(), 100);
+  EXPECT_TRUE(world.plan().empty());
+}
+
+TEST(Scheduler, StepsThatOthersWaitForAreCutToTheTargetTime) {
+  World world({.budget_tokens = 512, .target_step_us = 1000}, {kFull}, {200});
+  const StepCost cost{.fixed_us = 200, .us_per_token = 10};
+  world.add(5);
+  world.step();  // now it decodes
+  world.add(1000);
+  const BatchPlan& plan = world.scheduler.plan(0, cost);
+  EXPECT_EQ(plan.tokens(), 80);
+  world.scheduler.commit();
+}
+
+TEST(Scheduler, RefusesLimitsThatAllowNoStep) {
+  EXPECT_THROW(World({.max_sequences = 0}, {kFull}, {1}), Error);
+  EXPECT_THROW(World({.budget_tokens = 0}, {kFull}, {1}), Error);
+  EXPECT_THROW(World({}, {kFull}, {0}), Error);
+  World world({}, {kFull}, {2});
+  EXPECT_EQ(world.scheduler.max_sequence_tokens(), 32);
+  EXPECT_THROW(world.add(33), std::logic_error);
+}
+
+// ---- A long random drive ------------------------------------------------------------------------
+
+class Drive {
+ public:
+  explicit Drive(uint32_t seed)
+      : random_(seed),
+        limits_{.max_sequences = 1 + below(6),
+                .budget_tokens = 1 + below(60),
+                .budget_logit_rows = 1 + below(12),
+                .target_step_us = below(3) == 0 ? 300 : 0},
+        world_(limits_, {kFull, kWindow}, {12 + below(40), 4 + below(12)}) {}
+
+  void run(int steps) {
+    for (int i = 0; i < steps; ++i) step(true);
+    for (int i = 0; !goals_.empty(); ++i) {
+      ASSERT_LT(i, 200000) << "a sequence never finishes";
+      step(false);
+    }
+    for (const KvPool& pool : world_.pools) EXPECT_EQ(pool.free_blocks(), pool.blocks());
+    EXPECT_EQ(world_.scheduler.running() + world_.scheduler.waiting(), 0);
+    EXPECT_GT(finished_, 0);
+  }
+  int preemptions() const { return preemptions_; }
+
+ private:
+  int below(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
+
+  void step(bool may_add) {
+    if (may_add && goals_.size() < 12 && below(4) == 0) add();
+    if (!goals_.empty() && below(50) == 0) cancel();
+    const StepCost cost{.fixed_us = 100, .us_per_token = static_cast<double>(1 + below(20))};
+    const BatchPlan& plan = world_.scheduler.plan(++now_, cost);
+    ASSERT_NO_FATAL_FAILURE(check(plan));
+    ASSERT_EQ(plan.empty(), goals_.empty()) << "work and blocks, but no plan";
+    finish_step(plan);
+  }
+
+  void add() {
+    const int limit = std::min(world_.scheduler.max_sequence_tokens(), 400);
+    const int prompt = 1 + below(below(4) == 0 ? limit : 60);
+    const auto logits = static_cast<LogitsRows>(below(3));
+    const Sequence& sequence = world_.add(prompt, logits);
+    goals_[sequence.id] = std::min(limit, prompt + below(200));
+  }
+
+  void cancel() {
+    auto at = goals_.begin();
+    std::advance(at, below(static_cast<int>(goals_.size())));
+    Sequence& sequence = *world_.sequences[at->first];
+    world_.scheduler.cancel(sequence);
+    forget(sequence);
+  }
+
+  void forget(Sequence& sequence) {
+    preemptions_ += sequence.preemptions;
+    goals_.erase(sequence.id);
+    for (const BlockTable& table : sequence.kv) ASSERT_EQ(table.live_blocks(), 0);
+    world_.sequences[sequence.id].reset();
+  }
+
+  void check(const BatchPlan& plan) {
+    ASSERT_LE(plan.tokens(), limits_.budget_tokens);
+    ASSERT_LE(plan.logit_rows(), limits_.budget_logit_rows);
+    ASSERT_LE(world_.scheduler.running(), limits_.max_sequences);
+    const Sequence* previous = nullptr;
+    for (const StepRun& run : plan.runs) {
+      const Sequence& s = *run.sequence;
+      ASSERT_TRUE(previous == nullptr || previous->id < s.id) << "oldest first, each once";
+      previous = &s;
+      ASSERT_EQ(s.state, Sequence::State::running);
+      ASSERT_EQ(run.first, s.computed);
+      ASSERT_GE(run.count, 1);
+      ASSERT_LE(run.first + run.count, s.size());
+      const bool reaches_end = run.first + run.count == s.size();
+      ASSERT_EQ(run.logits != LogitsRows::none,
+                s.logits == LogitsRows::all || (s.logits == LogitsRows::last && reaches_end));
+      for (size_t g = 0; g < s.kv.size(); ++g) {
+        ASSERT_GE(s.kv[g].capacity_tokens(), run.first + run.count);
+        ASSERT_LE(s.kv[g].first_live() * kBlockTokens, world_.groups[g].first_visible(run.first));
+      }
+    }
+    for (size_t g = 0; g < world_.pools.size(); ++g) check_blocks(g);
+  }
+
+  // Every block is free or belongs to exactly one sequence.
+  void check_blocks(size_t group) {
+    const KvPool& pool = world_.pools[group];
+    std::vector<int> owners(static_cast<size_t>(pool.blocks()));
+    for (const auto& [id, goal] : goals_) {
+      const BlockTable& table = world_.sequences[id]->kv[group];
+      for (size_t i = static_cast<size_t>(table.first_live()); i < table.blocks().size(); ++i) {
+        ++owners[static_cast<size_t>(table.blocks()[i])];
+      }
+    }
+    int held = 0;
+    for (size_t b = 0; b < owners.size(); ++b) {
+      ASSERT_LE(owners[b], 1);
+      ASSERT_EQ(owners[b], pool.references(static_cast<BlockId>(b)));
+      held += owners[b];
+    }
+    ASSERT_EQ(held + pool.free_blocks(), pool.blocks());
+  }
+
+  void finish_step(const BatchPlan& plan) {
+    std::vector<Sequence*> finished;
+    std::vector<std::pair<Sequence*, int>> expected;
+    for (const StepRun& run : plan.runs) {
+      Sequence& s = *run.sequence;
+      expected.emplace_back(&s, s.computed + run.count);
+      if (run.first + run.count < s.size()) continue;
+      if (s.size() >= goals_.at(s.id)) {
+        s.state = Sequence::State::finished;
+        finished.push_back(&s);
+      } else {
+        s.tokens.push_back(3);
+      }
+    }
+    world_.scheduler.commit();
+    for (const auto& [sequence, computed] : expected) ASSERT_EQ(sequence->computed, computed);
+    for (Sequence* sequence : finished) forget(*sequence);
+    finished_ += static_cast<int>(finished.size());
+  }
+
+  std::mt19937 random_;
+  SchedulerLimits limits_;
+  World world_;
+  std::map<uint64_t, int> goals_;  // live sequences and the size at which each ends
+  int64_t now_ = 0;
+  int finished_ = 0, preemptions_ = 0;
+};
+
+TEST(Scheduler, KeepsItsInvariantsOverAHundredThousandRandomSteps) {
+  int preemptions = 0;
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Drive drive(seed);
+    drive.run(1000);
+    if (testing::Test::HasFatalFailure()) return;
+    preemptions += drive.preemptions();
+  }
+  EXPECT_GT(preemptions, 100) << "the drive should meet full pools";
+}
+
+}  // namespace
+}  // namespace arion
