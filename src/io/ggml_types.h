@@ -27,4 +27,8 @@ const GgmlType* find_ggml_type(std::string_view name);
 // For messages: "Q4_0", or "type 77" when unknown.
 std::string ggml_type_name(uint32_t id);
 
+// The mixture of types a file was made with (key general.file_type): "Q4_K_M", or "mixture 99" when
+// unknown. Only a label: the tensors say what they are.
+std::string ggml_mixture_name(uint64_t file_type);
+
 }  // namespace arion

@@ -126,7 +126,8 @@ void GgufFile::open_rest_of_split(const std::filesystem::path& first) {
 
 void GgufFile::open_split(const std::filesystem::path& path, uint64_t number) {
   const std::string name = path.string();
-  if (!std::filesystem::exists(path)) {
+  std::error_code unreadable;  // reported by the mapping, with its reason
+  if (!std::filesystem::exists(path, unreadable) && !unreadable) {
     fail(ErrorCode::bad_input,
          "{}: missing; all files of a split model must lie in one folder, as {} does", name,
          names_[0]);

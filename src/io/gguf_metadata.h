@@ -77,7 +77,8 @@ class GgufMetadata {
   std::optional<std::vector<bool>> get_bools(std::string_view key) const;
   std::optional<std::span<const std::byte>> get_bytes(std::string_view key) const;
 
-  // A per-layer value: one integer for all `count` layers, or an array of exactly `count`.
+  // A per-layer value: one integer for all `count` layers, or an array of exactly `count`, which
+  // the caller has checked to be reasonable.
   std::optional<std::vector<uint64_t>> get_unsigned_per_layer(std::string_view key,
                                                               size_t count) const;
 

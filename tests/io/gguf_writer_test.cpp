@@ -141,5 +141,17 @@ TEST(GgmlTypes, IdsAreFoundByNumberAndName) {
   EXPECT_EQ(ggml_type_name(77), "type 77");
 }
 
+TEST(GgmlTypes, MixturesHaveTheNamesOfTheirNumbers) {
+  EXPECT_EQ(ggml_mixture_name(0), "F32");
+  EXPECT_EQ(ggml_mixture_name(3), "Q4_1");
+  EXPECT_EQ(ggml_mixture_name(15), "Q4_K_M");
+  EXPECT_EQ(ggml_mixture_name(32), "BF16");
+  EXPECT_EQ(ggml_mixture_name(41), "Q2_0");
+  EXPECT_EQ(ggml_mixture_name(1024 + 7), "Q8_0 (guessed)");
+  EXPECT_EQ(ggml_mixture_name(4), "mixture 4");
+  EXPECT_EQ(ggml_mixture_name(42), "mixture 42");
+  EXPECT_EQ(ggml_mixture_name(UINT64_MAX), "mixture 18446744073709551615");
+}
+
 }  // namespace
 }  // namespace arion
