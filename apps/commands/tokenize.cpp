@@ -1,0 +1,62 @@
+// arion tokenize: standard input as token ids.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "io/gguf.h"
+#include "model/vocabulary_loader.h"
+#include "model_path.h"
+#include "standard_input.h"
+#include "text/tokenizer.h"
+
+namespace arion::app {
+namespace {
+
+struct TokenizeOptions {
+  std::string model;
+  bool ids_only = false;
+  bool no_special = false;
+};
+
+void tokenize(const TokenizeOptions& options) {
+  const GgufFile file = GgufFile::open(resolve_model(options.model));
+  const Tokenizer tokenizer(load_vocabulary(file.metadata()));
+  const std::string text = read_standard_input();
+  const bool special = !options.no_special;
+  const std::vector<int32_t> ids =
+      tokenizer.encode(text, {.add_special = special, .parse_special = special});
+  if (options.ids_only) {
+    fmt::print("{}\n", fmt::join(ids, " "));
+    return;
+  }
+  for (const int32_t id : ids) {
+    // A control token stands for no bytes; its spelling is what can be shown.
+    const std::string_view shown =
+        tokenizer.is_control(id) ? tokenizer.spelling(id) : tokenizer.bytes(id);
+    fmt::print("{:>8}  {}\n", id, printable(shown));
+  }
+}
+
+}  // namespace
+
+void command_tokenize(CLI::App& program, const GlobalOptions&) {
+  auto options = std::make_shared<TokenizeOptions>();
+  CLI::App* command = program.add_subcommand(
+      "tokenize", "Turns standard input, taken verbatim, into the token ids of a model");
+  command->add_option("MODEL", options->model, kModelHelp);
+  command->add_flag("--ids", options->ids_only, "Only ids, on one line");
+  command->add_flag("--no-special", options->no_special,
+                    "Add no BOS or EOS and take the spelling of control tokens as plain text");
+  command->footer(
+      "Examples:\n"
+      "  printf 'Hello world' | arion tokenize model.gguf\n"
+      "  arion tokenize model.gguf --ids --no-special < text.txt");
+  command->callback([options] { tokenize(*options); });
+}
+
+}  // namespace arion::app
