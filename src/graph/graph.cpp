@@ -1,5 +1,10 @@
 #include "graph/graph.h"
 
+#include <functional>
+#include <map>
+#include <queue>
+#include <utility>
+
 #include "base/check.h"
 
 namespace arion {
@@ -29,44 +34,50 @@ bool writes_kv(const Node& node) {
          (node.kind == OpKind::linear_head && node.attributes.role != HeadRole::query);
 }
 
-bool feeds_attention(const Node& writer, const Node& attention) {
-  return attention.kind == OpKind::attention && writes_kv(writer) &&
-         attention.attributes.attention.kv_group == writer.attributes.kv_group &&
-         attention.attributes.attention.kv_layer == writer.attributes.kv_layer;
-}
-
 void sort_nodes(Graph& graph) {
   const size_t count = graph.nodes.size();
   const std::vector<int> defined_by = definitions(graph);
-  std::vector<bool> is_placed(count, false);
+  std::map<std::pair<int, int>, std::vector<size_t>> writers;  // by KV group and layer
+  for (size_t n = 0; n < count; ++n) {
+    const Attributes& a = graph.nodes[n].attributes;
+    if (writes_kv(graph.nodes[n])) writers[{a.kv_group, a.kv_layer}].push_back(n);
+  }
 
-  auto is_ready = [&](size_t n) {
+  std::vector<int> missing(count, 0);  // dependencies not placed yet
+  std::vector<std::vector<size_t>> followers(count);
+  auto depend = [&](size_t on, size_t n) {
+    followers[on].push_back(n);
+    ++missing[n];
+  };
+  for (size_t n = 0; n < count; ++n) {
     const Node& node = graph.nodes[n];
     for (ValueId in : node.inputs) {
       if (!in) continue;
       const int definer = defined_by[static_cast<size_t>(in.index)];
       CHECK(definer >= 0);
-      if (!is_placed[static_cast<size_t>(definer)]) return false;
+      depend(static_cast<size_t>(definer), n);
     }
-    for (size_t w = 0; w < count && node.kind == OpKind::attention; ++w) {
-      if (!is_placed[w] && feeds_attention(graph.nodes[w], node)) return false;
-    }
-    return true;
-  };
+    if (node.kind != OpKind::attention) continue;
+    const AttentionAttributes& a = node.attributes.attention;
+    for (size_t writer : writers[{a.kv_group, a.kv_layer}]) depend(writer, n);
+  }
 
-  std::vector<size_t> order;
-  size_t first_open = 0;
-  while (order.size() < count) {
-    while (is_placed[first_open]) ++first_open;
-    size_t n = first_open;
-    while (n < count && (is_placed[n] || !is_ready(n))) ++n;
-    CHECK(n < count);  // otherwise a cycle
-    is_placed[n] = true;
-    order.push_back(n);
+  // Of the nodes that could come next, always the first in the given order.
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
+  for (size_t n = 0; n < count; ++n) {
+    if (missing[n] == 0) ready.push(n);
   }
   std::vector<Node> sorted;
   sorted.reserve(count);
-  for (size_t n : order) sorted.push_back(std::move(graph.nodes[n]));
+  while (!ready.empty()) {
+    const size_t n = ready.top();
+    ready.pop();
+    sorted.push_back(std::move(graph.nodes[n]));
+    for (size_t follower : followers[n]) {
+      if (--missing[follower] == 0) ready.push(follower);
+    }
+  }
+  CHECK(sorted.size() == count);  // otherwise a cycle
   graph.nodes = std::move(sorted);
 }
 

@@ -116,9 +116,6 @@ std::vector<std::vector<int>> uses(const Graph& graph);
 // True if the node stores into the KV of a layer.
 bool writes_kv(const Node& node);
 
-// True if `attention` reads what `writer` stores.
-bool feeds_attention(const Node& writer, const Node& attention);
-
 // Sorts nodes so that values are defined before they are read and KV is written before it is
 // attended, keeping the given order where it can.
 void sort_nodes(Graph& graph);

@@ -1,4 +1,6 @@
 // A convert moves into the node that makes its input, which then writes that form itself.
+#include <algorithm>
+
 #include "graph/pass.h"
 
 namespace arion {
@@ -30,8 +32,12 @@ void run(Graph& graph, const PassOptions&) {
     if (convert.kind != OpKind::convert) continue;
     const ValueId from = convert.inputs[0], to = convert.outputs[0];
     Node& maker = graph.nodes[static_cast<size_t>(defined_by[static_cast<size_t>(from.index)])];
+    const ActivationForm form = graph.value(to).form;
     const bool is_sum = maker.attributes.has_sum && maker.outputs[0] == from;
-    if (is_sum || !writes_forms(maker, graph.value(to).form)) continue;
+    if (is_sum || !writes_forms(maker, form)) continue;
+    const bool has_form = std::ranges::any_of(
+        maker.outputs, [&](ValueId out) { return graph.value(out).form == form; });
+    if (has_form) continue;
     maker.outputs.push_back(to);
     is_fused[n] = true;
     if (--remaining[static_cast<size_t>(from.index)] == 0) std::erase(maker.outputs, from);

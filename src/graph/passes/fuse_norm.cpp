@@ -23,7 +23,7 @@ void run(Graph& graph, const PassOptions&) {
     for (ValueId sum : taken) is_first = is_first && sum != norm.inputs[0];
     norm.weights.resize(2);
     if (add == nullptr || !is_first) {
-      // A norm of a delta stays rms_norm until its add is met; one of a plain value has no delta.
+      // Should this be the norm of a delta, the norm behind its add takes it in later.
       norm.inputs.resize(2);
       norm.kind = OpKind::norm;
       continue;

@@ -19,9 +19,10 @@ void run(Graph& graph, const PassOptions&) {
   // Every value the selected row depends on after the last write is computed for its row alone, so
   // the nodes from the attention on can run on selected rows; their other inputs are selected.
   const auto defined_by = definitions(graph);
+  const ValueId last = graph.nodes[static_cast<size_t>(select)].inputs[0];
   std::set<int> moved;
-  std::vector<int> open = {
-      defined_by[static_cast<size_t>(graph.nodes[static_cast<size_t>(select)].inputs[0].index)]};
+  std::vector<int> open = {defined_by[static_cast<size_t>(last.index)]};
+  if (open[0] <= last_write) return;
   while (!open.empty()) {
     const int n = open.back();
     open.pop_back();
