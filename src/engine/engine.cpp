@@ -1,0 +1,169 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "base/check.h"
+#include "base/error.h"
+
+namespace arion {
+namespace {
+
+int64_t microseconds_since(Clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - time).count();
+}
+
+SchedulerLimits limits_of(const ModelRunner& runner, const EngineOptions& options) {
+  return {.max_sequences = options.max_sequences,
+          .budget_tokens = runner.max_step_tokens(),
+          .budget_logit_rows = runner.max_step_logit_rows(),
+          .target_step_us = options.target_step_us};
+}
+
+}  // namespace
+
+Engine::Engine(ModelRunner& runner, const Tokenizer& tokenizer, const EngineOptions& options)
+    : runner_(runner),
+      tokenizer_(tokenizer),
+      scheduler_(limits_of(runner, options), runner.kv_groups(), runner.pools()),
+      // Models may have more rows of logits than there are tokens.
+      vocab_(std::min(runner.vocab_size(), tokenizer.size())),
+      context_(std::min(runner.context_length(), scheduler_.max_sequence_tokens())),
+      thread_([this] { loop(); }) {}
+
+Engine::~Engine() {
+  {
+    const std::lock_guard lock(mutex_);
+    inbox_.is_stopping = true;
+  }
+  inbox_changed_.notify_one();
+  thread_.join();
+}
+
+RequestId Engine::submit(Request request, Sink sink) {
+  const RequestId id = next_id_++;
+  auto state = std::make_unique<RequestState>(id, std::move(request), std::move(sink), tokenizer_,
+                                              vocab_, context_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!failure_.empty()) {
+      fail(ErrorCode::failed, "the engine has stopped after a failure: {}", failure_);
+    }
+    inbox_.submitted.push_back(std::move(state));
+  }
+  inbox_changed_.notify_one();
+  return id;
+}
+
+void Engine::cancel(RequestId request) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_.empty()) inbox_.cancelled.push_back(request);
+  }
+  inbox_changed_.notify_one();
+}
+
+// Whatever goes wrong, every request hears its end. After a failure of the bookkeeping the blocks
+// are not given back: nobody may use the runner any more.
+void Engine::loop() {
+  try {
+    serve();
+    return;
+  } catch (const std::exception& error) {
+    const std::lock_guard lock(mutex_);
+    failure_ = error.what();
+    for (auto& state : inbox_.submitted) requests_.emplace(state->id(), std::move(state));
+    inbox_.submitted.clear();
+  }
+  finish_all(FinishReason::error, failure_);  // nobody writes failure_ any more
+}
+
+void Engine::serve() {
+  for (;;) {
+    Inbox inbox = receive();
+    take_in(inbox);
+    if (inbox.is_stopping) {
+      for (auto& [id, state] : requests_) scheduler_.cancel(state->sequence());
+      return finish_all(FinishReason::cancelled, {});
+    }
+    if (!requests_.empty()) step();
+  }
+}
+
+// What came since the last call; waits for something if there is nothing to do.
+Engine::Inbox Engine::receive() {
+  std::unique_lock lock(mutex_);
+  inbox_changed_.wait(lock, [&] { return !inbox_.empty() || !requests_.empty(); });
+  return std::exchange(inbox_, {});
+}
+
+void Engine::take_in(Inbox& inbox) {
+  for (auto& state : inbox.submitted) {
+    if (const FinishReason reason = state->finish_at_start(); reason != FinishReason::none) {
+      state->finish(reason);
+      continue;
+    }
+    scheduler_.add(state->sequence());
+    requests_.emplace(state->id(), std::move(state));
+  }
+  for (const RequestId id : inbox.cancelled) {
+    const auto at = requests_.find(id);
+    if (at == requests_.end()) continue;
+    scheduler_.cancel(at->second->sequence());
+    at->second->finish(FinishReason::cancelled);
+    requests_.erase(at);
+  }
+}
+
+void Engine::step() {
+  const Clock::time_point begin = Clock::now();
+  const int64_t now_us =
+      std::chrono::duration_cast<std::chrono::microseconds>(begin.time_since_epoch()).count();
+  const BatchPlan& plan = scheduler_.plan(now_us, cost_.cost());
+  CHECK(!plan.empty());
+  try {
+    advance(plan, runner_.run(plan));
+  } catch (const std::exception& error) {
+    fail_runs(plan, error.what());
+  }
+  cost_.add(plan.tokens(), static_cast<double>(microseconds_since(begin)));
+  scheduler_.commit();
+  forget_finished();
+}
+
+void Engine::advance(const BatchPlan& plan, const StepResult& result) {
+  CHECK(result.rows == plan.logit_rows());
+  int row = 0;
+  for (const Run& run : plan.runs) {
+    if (run.logits == LogitsRows::none) continue;
+    const std::span<const float> logits(result.row(row), static_cast<size_t>(vocab_));
+    row += run.logit_rows();
+    RequestState& state = *requests_.at(run.sequence->id);
+    if (state.advance(logits, sampler_) != FinishReason::none) {
+      state.sequence().state = Sequence::State::finished;
+    }
+  }
+}
+
+// Ends the requests of a step that could not be computed; others go on.
+void Engine::fail_runs(const BatchPlan& plan, const std::string& message) {
+  for (const Run& run : plan.runs) {
+    if (run.sequence->state == Sequence::State::finished) continue;
+    run.sequence->state = Sequence::State::finished;
+    requests_.at(run.sequence->id)->finish(FinishReason::error, message);
+  }
+}
+
+void Engine::finish_all(FinishReason reason, const std::string& message) {
+  for (auto& [id, state] : requests_) state->finish(reason, message);
+  requests_.clear();
+}
+
+void Engine::forget_finished() {
+  std::erase_if(requests_, [](auto& entry) {
+    return entry.second->sequence().state == Sequence::State::finished;
+  });
+}
+
+}  // namespace arion

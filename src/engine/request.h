@@ -1,0 +1,86 @@
+// What a client asks of the engine, and what it hears back.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sample/logprobs.h"
+#include "sequence/sampling_params.h"
+#include "sequence/sequence.h"
+
+namespace arion {
+
+using RequestId = uint64_t;
+
+struct Request {
+  // The prompt; then perhaps output of an earlier request, to be continued as if there had been no
+  // break (with the same sampling parameters, seed and choice).
+  std::vector<TokenId> tokens;
+  int resumed_tokens =
+      0;  // how many of the last tokens are such output; their text counts as shown
+  int max_tokens = std::numeric_limits<int>::max();  // of output, resumed tokens included
+  SamplingParams sampling;
+  uint32_t choice = 0;  // index among several answers to one prompt
+  std::vector<std::string> stop_strings;
+  std::vector<TokenId> stop_ids;  // besides the model's end-of-generation tokens
+  bool ignores_end = false;       // end-of-generation tokens are tokens like any other
+  bool shows_control = false;     // control tokens are part of the text
+};
+
+enum class FinishReason : uint8_t {
+  none,       // more will come
+  stop,       // a stop token or stop string
+  length,     // max_tokens or the end of the context
+  cancelled,  // by the client, or because the engine shut down
+  error,      // see TokenEvent::error
+};
+
+// "stop", "length", ... as clients of HTTP interfaces know them.
+constexpr const char* finish_reason_name(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::none:
+      return "";
+    case FinishReason::stop:
+      return "stop";
+    case FinishReason::length:
+      return "length";
+    case FinishReason::cancelled:
+      return "cancelled";
+    case FinishReason::error:
+      return "error";
+  }
+  return "?";
+}
+
+// What is known of a request when it ends.
+struct RequestSummary {
+  uint64_t seed = 0;                  // of the request, or the one drawn for it
+  int prompt_tokens = 0;              // resumed tokens not included
+  int output_tokens = 0;              // resumed and stop tokens included
+  std::optional<size_t> stop_string;  // index of the one that was found
+  int preemptions = 0;
+  int64_t queue_us = 0;   // from submit to the first step
+  int64_t prompt_us = 0;  // from the first step to the first token
+  int64_t decode_us = 0;  // from the first token to the end
+};
+
+struct TokenEvent {
+  RequestId request = 0;
+  std::vector<TokenId> tokens;  // new output, a stop token included
+  // New bytes of the answer, perhaps ending within a character. Stop tokens and stop strings are no
+  // part of it; what may be the start of a stop string is held back until that is decided.
+  std::string text;
+  std::vector<TokenLogprobs> logprobs;  // one per token if the request asks for them
+  FinishReason finish = FinishReason::none;
+  RequestSummary summary;  // when finish is not none
+  std::string error;       // when finish is error
+};
+
+// Called on the engine's thread, so it must be quick and not wait. A sink that throws cancels its
+// request. The event with finish != none is the last.
+using Sink = std::function<void(TokenEvent)>;
+
+}  // namespace arion

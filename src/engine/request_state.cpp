@@ -1,0 +1,169 @@
+#include "engine/request_state.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "base/error.h"
+#include "sample/check_params.h"
+
+namespace arion {
+namespace {
+
+int64_t microseconds(Clock::duration duration) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+}
+
+}  // namespace
+
+RequestState::RequestState(RequestId id, Request request, Sink sink, const Tokenizer& tokenizer,
+                           int vocab, int context)
+    : id_(id),
+      request_(std::move(request)),
+      sink_(std::move(sink)),
+      tokenizer_(tokenizer),
+      context_(context),
+      seed_(resolve_seed(request_.sampling)),
+      detokenizer_(tokenizer, {.show_control = request_.shows_control}),
+      stops_(request_.stop_strings) {
+  check(vocab, context);
+  std::sort(request_.stop_ids.begin(), request_.stop_ids.end());
+  sequence_.id = id;
+  sequence_.tokens = std::move(request_.tokens);
+  sequence_.prompt_tokens = sequence_.size() - request_.resumed_tokens;
+  replay();
+}
+
+void RequestState::check(int vocab, int context) const {
+  check_params(request_.sampling);
+  const std::vector<TokenId>& tokens = request_.tokens;
+  const auto size = static_cast<int64_t>(tokens.size());
+  if (request_.resumed_tokens < 0 || request_.resumed_tokens >= size) {
+    fail(ErrorCode::bad_input,
+         "a request of {} tokens of which {} are earlier output: expected a prompt of at least one "
+         "token",
+         size, request_.resumed_tokens);
+  }
+  if (size >= context) {
+    fail(ErrorCode::bad_input,
+         "the prompt has {} tokens and the context {}, which leaves no room for an answer; shorten "
+         "the prompt or use a longer context",
+         size, context);
+  }
+  if (request_.max_tokens < 0) {
+    fail(ErrorCode::bad_input, "max_tokens is {}, expected 0 or more", request_.max_tokens);
+  }
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] >= 0 && tokens[i] < vocab) continue;
+    fail(ErrorCode::bad_input, "token {} of the prompt is {}, expected 0 to {}", i, tokens[i],
+         vocab - 1);
+  }
+}
+
+// Brings text and stop strings to where the prompt or the earlier request left them.
+void RequestState::replay() {
+  // Whether the answer's first space is text depends on what the prompt ends with.
+  detokenizer_.push_bytes(sequence_.tokens[static_cast<size_t>(sequence_.prompt_tokens) - 1]);
+  size_t pushed = 0, returned = 0;
+  for (int i = sequence_.prompt_tokens; i < sequence_.size(); ++i) {
+    const std::string_view bytes =
+        detokenizer_.push_bytes(sequence_.tokens[static_cast<size_t>(i)]);
+    pushed += bytes.size();
+    returned += stops_.push(bytes).size();
+  }
+  shown_ahead_ = pushed - returned;
+}
+
+bool RequestState::is_stop_token(TokenId token) const {
+  return (!request_.ignores_end && tokenizer_.is_end_of_generation(token)) ||
+         std::binary_search(request_.stop_ids.begin(), request_.stop_ids.end(), token);
+}
+
+FinishReason RequestState::finish_of_length() const {
+  const bool is_full = output_tokens() >= request_.max_tokens || sequence_.size() >= context_;
+  return is_full ? FinishReason::length : FinishReason::none;
+}
+
+FinishReason RequestState::finish_at_start() const {
+  const bool has_stopped =
+      stops_.stop() || (request_.resumed_tokens > 0 && is_stop_token(sequence_.tokens.back()));
+  return has_stopped ? FinishReason::stop : finish_of_length();
+}
+
+FinishReason RequestState::advance(std::span<const float> logits, Sampler& sampler) {
+  const SampleKey key{.seed = seed_,
+                      .choice = request_.choice,
+                      .position = static_cast<uint32_t>(sequence_.size())};
+  TokenEvent event;
+  try {
+    Sample sample = sampler.sample(logits, request_.sampling, key);
+    event.tokens.push_back(sample.token);
+    if (sample.logprobs) event.logprobs.push_back(std::move(*sample.logprobs));
+  } catch (const Error& error) {
+    finish(FinishReason::error, error.what());
+    return FinishReason::error;
+  }
+  if (first_token_ == Clock::time_point{}) first_token_ = Clock::now();
+  event.finish = accept(event.tokens.front(), event.text);
+  const FinishReason reason = event.finish;
+  if (reason != FinishReason::none) event.summary = summary();
+  send(std::move(event));
+  return is_sink_broken_ ? FinishReason::cancelled : reason;
+}
+
+FinishReason RequestState::accept(TokenId token, std::string& text) {
+  sequence_.tokens.push_back(token);
+  FinishReason reason = FinishReason::stop;
+  if (!is_stop_token(token)) {
+    text = unseen(stops_.push(detokenizer_.push_bytes(token)));
+    if (!stops_.stop()) reason = finish_of_length();
+  }
+  // What looked like a stop string turned out to be text.
+  if (reason != FinishReason::none && !stops_.stop()) text += unseen(stops_.finish());
+  return reason;
+}
+
+// Without the bytes that belong to resumed tokens.
+std::string RequestState::unseen(std::string text) {
+  const size_t seen = std::min(shown_ahead_, text.size());
+  shown_ahead_ -= seen;
+  text.erase(0, seen);
+  return text;
+}
+
+void RequestState::finish(FinishReason reason, std::string error) {
+  send({.finish = reason, .summary = summary(), .error = std::move(error)});
+}
+
+void RequestState::send(TokenEvent event) {
+  if (is_sink_broken_) return;
+  event.request = id_;
+  try {
+    sink_(std::move(event));
+  } catch (const std::exception&) {
+    is_sink_broken_ = true;  // nobody listens any more
+  }
+}
+
+RequestSummary RequestState::summary() const {
+  RequestSummary result{.seed = seed_,
+                        .prompt_tokens = sequence_.prompt_tokens,
+                        .output_tokens = output_tokens(),
+                        .stop_string = stops_.stop(),
+                        .preemptions = sequence_.preemptions};
+  const Clock::time_point now = Clock::now();
+  const auto or_now = [&](Clock::time_point time) {
+    return time == Clock::time_point{} ? now : time;
+  };
+  const Clock::time_point started =
+      sequence_.started_us < 0 ? now
+                               : Clock::time_point(std::chrono::microseconds(sequence_.started_us));
+  const Clock::time_point first = or_now(first_token_);
+  // Rounded to microseconds, the start may seem to lie before the submission.
+  result.queue_us = std::max<int64_t>(0, microseconds(started - submitted_));
+  result.prompt_us = microseconds(first - started);
+  result.decode_us = microseconds(now - first);
+  return result;
+}
+
+}  // namespace arion

@@ -1,0 +1,60 @@
+// A request inside the engine: its sequence, sampling key, text and times.
+#pragma once
+#include <chrono>
+#include <span>
+#include <string>
+
+#include "engine/request.h"
+#include "sample/sampler.h"
+#include "text/detokenizer.h"
+#include "text/stop_matcher.h"
+
+namespace arion {
+
+using Clock = std::chrono::steady_clock;
+
+// Made by the thread that submits, then used by the engine's thread alone.
+class RequestState {
+ public:
+  // Throws Error{bad_input} or Error{usage} naming what is wrong with the request. `vocab` and
+  // `context` are in tokens; the tokenizer must outlive the state.
+  RequestState(RequestId id, Request request, Sink sink, const Tokenizer& tokenizer, int vocab,
+               int context);
+
+  RequestId id() const { return id_; }
+  Sequence& sequence() { return sequence_; }
+
+  // Whether the tokens given already are a whole answer.
+  FinishReason finish_at_start() const;
+  // Samples from the logits after the last token, appends, and sends the event. Returns whether
+  // that was the end. An unusable row ends the request with an error.
+  FinishReason advance(std::span<const float> logits, Sampler& sampler);
+  // Sends the last event of a request that ends outside advance(). Never throws.
+  void finish(FinishReason reason, std::string error = {});
+
+ private:
+  void check(int vocab, int context) const;
+  void replay();
+  bool is_stop_token(TokenId token) const;
+  int output_tokens() const { return sequence_.size() - sequence_.prompt_tokens; }
+  FinishReason finish_of_length() const;
+  FinishReason accept(TokenId token, std::string& text);
+  std::string unseen(std::string text);
+  void send(TokenEvent event);
+  RequestSummary summary() const;
+
+  RequestId id_;
+  Request request_;
+  Sink sink_;
+  const Tokenizer& tokenizer_;
+  int context_;
+  uint64_t seed_;
+  Sequence sequence_;
+  Detokenizer detokenizer_;
+  StopMatcher stops_;
+  size_t shown_ahead_ = 0;  // bytes held back by stops_ that belong to resumed tokens
+  bool is_sink_broken_ = false;
+  Clock::time_point submitted_ = Clock::now(), first_token_{};
+};
+
+}  // namespace arion

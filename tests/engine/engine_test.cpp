@@ -1,0 +1,465 @@
+// The whole engine over a runner without a model: answers, ends, batching, failures, shutdown.
+#include "engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "base/error.h"
+#include "engine/event_queue.h"
+#include "engine/fake_runner.h"
+#include "engine/fake_tokenizer.h"
+
+namespace arion {
+namespace {
+
+using test::FakeOptions;
+using test::FakeRunner;
+
+struct Answer {
+  std::vector<TokenId> tokens;
+  std::string text;
+  std::vector<TokenLogprobs> logprobs;
+  TokenEvent last;
+  int ends = 0;  // events with a finish reason: one, if all is well
+
+  void add(TokenEvent event) {
+    tokens.insert(tokens.end(), event.tokens.begin(), event.tokens.end());
+    text += event.text;
+    for (TokenLogprobs& l : event.logprobs) logprobs.push_back(std::move(l));
+    if (event.finish == FinishReason::none) return;
+    ++ends;
+    last = std::move(event);
+  }
+};
+
+// Waits for the ends of so many requests.
+std::map<RequestId, Answer> collect(EventQueue& queue, size_t requests) {
+  std::map<RequestId, Answer> answers;
+  for (size_t ended = 0; ended < requests;) {
+    TokenEvent event = queue.pop();
+    ended += event.finish != FinishReason::none ? 1 : 0;
+    answers[event.request].add(std::move(event));
+  }
+  return answers;
+}
+
+Answer ask(Engine& engine, Request request) {
+  EventQueue queue;
+  engine.submit(std::move(request), queue.sink());
+  return collect(queue, 1).begin()->second;
+}
+
+std::vector<TokenId> bytes_of(const std::string& text) {
+  std::vector<TokenId> tokens;
+  for (const char c : text) tokens.push_back(static_cast<uint8_t>(c));
+  return tokens;
+}
+
+Request seeded(std::vector<TokenId> prompt, uint64_t seed, int max_tokens) {
+  return {.tokens = std::move(prompt), .max_tokens = max_tokens, .sampling = {.seed = seed}};
+}
+
+// What a request must give, from the model and the sampler alone.
+std::vector<TokenId> expected_tokens(const Request& request, int window, int vocab) {
+  Sampler sampler;
+  std::vector<TokenId> history = request.tokens;
+  std::vector<float> logits(320);
+  for (int i = 0; i < request.max_tokens; ++i) {
+    const size_t hidden = window > 0 && history.size() > static_cast<size_t>(window)
+                              ? history.size() - static_cast<size_t>(window)
+                              : 0;
+    test::hash_model(std::span(history).subspan(hidden), logits);
+    const SampleKey key{.seed = *request.sampling.seed,
+                        .choice = request.choice,
+                        .position = static_cast<uint32_t>(history.size())};
+    const auto row = std::span<const float>(logits).first(static_cast<size_t>(vocab));
+    history.push_back(sampler.sample(row, request.sampling, key).token);
+    if (history.back() == test::kEos) break;
+  }
+  return {history.begin() + static_cast<ptrdiff_t>(request.tokens.size()), history.end()};
+}
+
+// After "A" the fixture of the corpus says "BC" as two tokens, then "DEF" "GH" "I" "J" "K" and EOS.
+FakeOptions stop_fixture() {
+  return {.model = [](std::span<const TokenId> visible, std::span<float> logits) {
+    static const std::vector<TokenId> kChain = {'A', 'B', 'C', 258, 259, 'I', 'J', 'K', test::kEos};
+    std::fill(logits.begin(), logits.end(), 0.0f);
+    const auto at = std::find(kChain.begin(), kChain.end() - 1, visible.back());
+    logits[static_cast<size_t>(at == kChain.end() - 1 ? TokenId{'?'} : *(at + 1))] = 20;
+  }};
+}
+
+Request greedy_a(int max_tokens, std::vector<std::string> stops = {}) {
+  return {.tokens = {'A'},
+          .max_tokens = max_tokens,
+          .sampling = {.temperature = 0},
+          .stop_strings = std::move(stops)};
+}
+
+TEST(Engine, AnswersAsModelAndSamplerSay) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner({.step_tokens = 7});
+  Engine engine(runner, tokenizer);
+  const Request request = seeded(bytes_of("a prompt of several steps"), 42, 30);
+  const Answer answer = ask(engine, request);
+  EXPECT_EQ(answer.tokens, expected_tokens(request, 0, tokenizer.size()));
+  EXPECT_EQ(answer.last.summary.seed, 42u);
+  EXPECT_EQ(answer.last.summary.prompt_tokens, 25);
+  EXPECT_EQ(answer.last.summary.output_tokens, static_cast<int>(answer.tokens.size()));
+  std::string text;
+  for (const TokenId token : answer.tokens) {
+    if (token < 256 || token > test::kEos) text += tokenizer.bytes(token);
+  }
+  EXPECT_EQ(answer.text, text);
+}
+
+// Corpus case 032.
+TEST(Engine, FinishesForLengthOrStop) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner(stop_fixture());
+  Engine engine(runner, tokenizer);
+  const auto reason = [&](int max_tokens, std::vector<std::string> stops = {}) {
+    return ask(engine, greedy_a(max_tokens, std::move(stops))).last.finish;
+  };
+  EXPECT_EQ(reason(3), FinishReason::length);
+  EXPECT_EQ(reason(64), FinishReason::stop);
+  EXPECT_EQ(reason(64, {"I"}), FinishReason::stop);
+  EXPECT_EQ(reason(7), FinishReason::length) << "the end token would be the eighth";
+  EXPECT_EQ(reason(8), FinishReason::stop);
+  EXPECT_EQ(reason(0), FinishReason::length);
+  const Answer whole = ask(engine, greedy_a(64));
+  EXPECT_EQ(whole.text, "BCDEFGHIJK");
+  EXPECT_EQ(whole.tokens.back(), test::kEos);
+  EXPECT_EQ(whole.last.summary.output_tokens, 8);
+}
+
+// Corpus case 024.
+TEST(Engine, NoPartOfAStopStringLeaks) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner(stop_fixture());
+  Engine engine(runner, tokenizer);
+  for (const std::vector<std::string>& stops :
+       {std::vector<std::string>{"DEFGHI"}, {"DE"}, {"GHIJKL", "DEF"}}) {
+    const Answer answer = ask(engine, greedy_a(64, stops));
+    EXPECT_EQ(answer.text, "BC");
+    EXPECT_EQ(answer.last.finish, FinishReason::stop);
+    EXPECT_EQ(answer.last.summary.stop_string, stops.size() - 1);
+  }
+  const Answer unfinished = ask(engine, greedy_a(4, {"DEFGHI"}));
+  EXPECT_EQ(unfinished.text, "BCDEFGH") << "held back text is shown when nothing follows";
+  const Answer tail = ask(engine, greedy_a(64, {"JKL"}));
+  EXPECT_EQ(tail.text, "BCDEFGHIJK") << "the same before an end token";
+}
+
+TEST(Engine, StopIdsEndAndEndTokensCanBeIgnored) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner(stop_fixture());
+  Engine engine(runner, tokenizer);
+  Request request = greedy_a(20);
+  request.stop_ids = {'J', 'I'};
+  EXPECT_EQ(ask(engine, request).text, "BCDEFGH");
+  Request endless = greedy_a(10);
+  endless.ignores_end = true;
+  const Answer answer = ask(engine, endless);
+  EXPECT_EQ(answer.last.finish, FinishReason::length);
+  EXPECT_EQ(answer.tokens.size(), 10u);
+  EXPECT_EQ(answer.text, "BCDEFGHIJK??");
+}
+
+TEST(Engine, EndsAtTheEndOfTheContext) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner({.context = 30});
+  Engine engine(runner, tokenizer);
+  Request request = seeded(bytes_of("ten tokens"), 1, 1000);
+  request.ignores_end = true;
+  const Answer answer = ask(engine, request);
+  EXPECT_EQ(answer.last.finish, FinishReason::length);
+  EXPECT_EQ(answer.tokens.size(), 20u);
+  FakeRunner small({.context = 1000, .blocks = 2});
+  Engine limited(small, tokenizer);
+  EXPECT_EQ(limited.context_tokens(), 32);
+  EXPECT_EQ(ask(limited, request).tokens.size(), 22u);
+}
+
+// Corpus case 067, and preemption: pools far too small for everyone at once.
+TEST(Engine, AnswersDoNotDependOnWhatElseRuns) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  for (const int window : {0, 24}) {
+    FakeRunner runner({.step_tokens = 24, .blocks = 14, .window = window});
+    std::vector<Request> requests;
+    for (uint64_t i = 0; i < 24; ++i) {
+      Request request = seeded(bytes_of(std::string(3 + i * 5 % 60, static_cast<char>('a' + i))),
+                               i / 2, static_cast<int>(20 + i * 7 % 90));
+      request.choice = static_cast<uint32_t>(i % 2);
+      request.ignores_end = i % 3 == 0;
+      if (i % 4 == 1) request.sampling.top_k = 5;
+      requests.push_back(std::move(request));
+    }
+    EventQueue queue;
+    std::map<RequestId, Answer> answers;
+    std::vector<RequestId> ids;
+    {
+      Engine engine(runner, tokenizer, {.max_sequences = 10});
+      for (const Request& request : requests) ids.push_back(engine.submit(request, queue.sink()));
+      answers = collect(queue, requests.size());
+    }
+    int preemptions = 0;
+    for (size_t i = 0; i < requests.size(); ++i) {
+      const Answer& answer = answers.at(ids[i]);
+      std::vector<TokenId> expected = expected_tokens(requests[i], window, tokenizer.size());
+      if (requests[i].ignores_end) expected.resize(std::min(expected.size(), answer.tokens.size()));
+      EXPECT_EQ(
+          std::vector<TokenId>(answer.tokens.begin(),
+                               answer.tokens.begin() + static_cast<ptrdiff_t>(expected.size())),
+          expected)
+          << "request " << i;
+      EXPECT_EQ(answer.ends, 1);
+      preemptions += answer.last.summary.preemptions;
+    }
+    EXPECT_GT(preemptions, 0) << "the pool should run out";
+    EXPECT_EQ(runner.free_blocks(), runner.all_blocks());
+  }
+}
+
+TEST(Engine, ContinuesAnInterruptedAnswerAtAnyToken) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner;
+  Engine engine(runner, tokenizer);
+  Request request = seeded(bytes_of("start"), 7, 40);
+  request.ignores_end = true;
+  const std::string probe = ask(engine, request).text;
+  // Two stop strings: one that occurs, and one that nearly does at many places.
+  request.stop_strings = {probe.substr(20, 3), probe.substr(5, 2) + "\x01never"};
+  const Answer whole = ask(engine, request);
+  ASSERT_EQ(whole.last.finish, FinishReason::stop);
+  ASSERT_GT(whole.tokens.size(), 10u);
+  for (size_t cut = 1; cut < whole.tokens.size(); ++cut) {
+    Request first = request;
+    first.max_tokens = static_cast<int>(cut);
+    const Answer before = ask(engine, first);
+    Request rest = request;
+    rest.tokens.insert(rest.tokens.end(), before.tokens.begin(), before.tokens.end());
+    rest.resumed_tokens = static_cast<int>(cut);
+    const Answer after = ask(engine, rest);
+    std::vector<TokenId> tokens = before.tokens;
+    tokens.insert(tokens.end(), after.tokens.begin(), after.tokens.end());
+    EXPECT_EQ(tokens, whole.tokens) << "cut at " << cut;
+    EXPECT_EQ(after.last.finish, FinishReason::stop);
+    EXPECT_EQ(after.last.summary.output_tokens, whole.last.summary.output_tokens);
+    // Nothing is said twice. What the first part showed of a later stop string stays shown.
+    const std::string joined = before.text + after.text;
+    EXPECT_EQ(joined.substr(0, whole.text.size()), whole.text) << "cut at " << cut;
+  }
+}
+
+TEST(Engine, AResumedAnswerThatWasCompleteEndsAtOnce) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner(stop_fixture());
+  Engine engine(runner, tokenizer);
+  Request request = greedy_a(64);
+  request.tokens = {'A', 'B', test::kEos};
+  request.resumed_tokens = 2;
+  const Answer answer = ask(engine, request);
+  EXPECT_EQ(answer.last.finish, FinishReason::stop);
+  EXPECT_TRUE(answer.tokens.empty());
+}
+
+TEST(Engine, GivesLogprobsWithEveryToken) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner(stop_fixture());
+  Engine engine(runner, tokenizer);
+  Request request = greedy_a(5);
+  request.sampling.logprobs = 2;
+  const Answer answer = ask(engine, request);
+  ASSERT_EQ(answer.logprobs.size(), answer.tokens.size());
+  for (size_t i = 0; i < answer.tokens.size(); ++i) {
+    EXPECT_EQ(answer.logprobs[i].top.size(), 2u);
+    EXPECT_EQ(answer.logprobs[i].top[0].id, answer.tokens[i]);
+    EXPECT_NEAR(answer.logprobs[i].chosen, 0, 1e-5);
+  }
+}
+
+TEST(Engine, NeverSamplesARowOfLogitsThatIsNoToken) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner({.model = [](std::span<const TokenId>, std::span<float> logits) {
+    std::fill(logits.begin(), logits.end(), 1.0f);
+    logits.back() = 100;  // padding of the vocabulary
+  }});
+  Engine engine(runner, tokenizer);
+  for (const TokenId token : ask(engine, seeded({'A'}, 1, 50)).tokens) {
+    EXPECT_LT(token, tokenizer.size());
+  }
+}
+
+TEST(Engine, RefusesBadRequestsByName) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner;
+  Engine engine(runner, tokenizer);
+  const auto message = [&](const Request& request) -> std::string {
+    try {
+      engine.submit(request, [](TokenEvent) {});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  const auto says = [&](const Request& request, const std::string& part) {
+    EXPECT_NE(message(request).find(part), std::string::npos) << message(request);
+  };
+  says({}, "at least one token");
+  says({.tokens = {1, 999}}, "token 1 of the prompt is 999, expected 0 to 260");
+  says({.tokens = {1, -1}}, "is -1");
+  says({.tokens = std::vector<TokenId>(1000, 1)}, "no room for an answer");
+  says({.tokens = {1}, .resumed_tokens = 1}, "at least one token");
+  says({.tokens = {1}, .max_tokens = -1}, "max_tokens");
+  says({.tokens = {1}, .sampling = {.temperature = -1}}, "temperature");
+  says({.tokens = {1}, .stop_strings = {""}}, "stop string");
+}
+
+TEST(Engine, ARowThatIsNotANumberEndsItsRequestOnly) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner({.model = [](std::span<const TokenId> visible, std::span<float> logits) {
+    test::hash_model(visible, logits);
+    if (visible.front() == 'x' && visible.size() > 5) logits[7] = std::nanf("");
+  }});
+  Engine engine(runner, tokenizer);
+  EventQueue queue;
+  Request good = seeded({'a'}, 3, 20);
+  Request bad = seeded({'x'}, 3, 20);
+  good.ignores_end = bad.ignores_end = true;
+  const RequestId good_id = engine.submit(good, queue.sink());
+  const RequestId bad_id = engine.submit(bad, queue.sink());
+  const auto answers = collect(queue, 2);
+  EXPECT_EQ(answers.at(good_id).last.finish, FinishReason::length);
+  EXPECT_EQ(answers.at(bad_id).last.finish, FinishReason::error);
+  EXPECT_NE(answers.at(bad_id).last.error.find("token 7"), std::string::npos);
+}
+
+TEST(Engine, AStepThatFailsEndsItsRequestsAndTheEngineGoesOn) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner;
+  int steps = 0;  // of the engine's thread
+  runner.before_step = [&](const BatchPlan&) {
+    if (++steps == 4) throw Error(ErrorCode::failed, "the fourth step fails");
+  };
+  {
+    Engine engine(runner, tokenizer);
+    Request request = seeded({'a'}, 3, 20);
+    request.ignores_end = true;
+    const Answer failed = ask(engine, request);
+    EXPECT_EQ(failed.last.finish, FinishReason::error);
+    EXPECT_EQ(failed.last.error, "the fourth step fails");
+    EXPECT_EQ(failed.tokens.size(), 3u);
+    EXPECT_EQ(ask(engine, request).last.finish, FinishReason::length);
+  }
+  EXPECT_EQ(runner.free_blocks(), runner.all_blocks());
+}
+
+TEST(Engine, ASinkThatThrowsEndsItsOwnRequest) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner;
+  int calls = 0;  // of the engine's thread
+  {
+    Engine engine(runner, tokenizer);
+    Request request = seeded({'a'}, 3, 20);
+    request.ignores_end = true;
+    engine.submit(request, [&](TokenEvent) {
+      ++calls;
+      throw std::runtime_error("the client went away");
+    });
+    EXPECT_EQ(ask(engine, request).tokens.size(), 20u);
+  }
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(runner.free_blocks(), runner.all_blocks());
+}
+
+TEST(Engine, CancelledRequestsHearOneEndAndGiveTheirBlocksBack) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner({.step_tokens = 16, .blocks = 20});
+  {
+    Engine engine(runner, tokenizer, {.max_sequences = 4});
+    EventQueue queue;
+    std::mt19937 random(5);
+    std::vector<RequestId> ids;
+    for (uint64_t i = 0; i < 40; ++i) {
+      Request request = seeded(bytes_of(std::string(1 + random() % 100, 'p')), i, 80);
+      request.ignores_end = true;
+      ids.push_back(engine.submit(std::move(request), queue.sink()));
+      if (random() % 2 == 0) engine.cancel(ids[random() % ids.size()]);
+    }
+    for (size_t i = 0; i < ids.size(); i += 3) engine.cancel(ids[i]);
+    engine.cancel(999999);
+    for (const auto& [id, answer] : collect(queue, ids.size())) {
+      EXPECT_EQ(answer.ends, 1);
+      EXPECT_TRUE(answer.last.finish == FinishReason::cancelled ||
+                  answer.last.finish == FinishReason::length);
+    }
+  }
+  EXPECT_EQ(runner.free_blocks(), runner.all_blocks());
+}
+
+TEST(Engine, ShuttingDownEndsEveryRequest) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner({.blocks = 20});
+  EventQueue queue;
+  {
+    Engine engine(runner, tokenizer, {.max_sequences = 3});
+    for (uint64_t i = 0; i < 12; ++i) {
+      Request request = seeded(bytes_of("never done"), i, 100000);
+      request.ignores_end = true;
+      engine.submit(std::move(request), queue.sink());
+    }
+    queue.pop();  // it is at work
+  }
+  std::map<RequestId, Answer> answers;
+  while (auto event = queue.pop(std::chrono::milliseconds(0))) {
+    answers[event->request].add(std::move(*event));
+  }
+  int cancelled = 0;
+  for (const auto& [id, answer] : answers) {
+    EXPECT_EQ(answer.ends, 1);
+    cancelled += answer.last.finish == FinishReason::cancelled ? 1 : 0;
+  }
+  EXPECT_EQ(answers.size(), 12u);
+  EXPECT_GT(cancelled, 0);
+  EXPECT_EQ(runner.free_blocks(), runner.all_blocks());
+}
+
+TEST(Engine, ServesSeveralThreadsAtOnce) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner({.blocks = 30});
+  Engine engine(runner, tokenizer, {.max_sequences = 6});
+  std::vector<std::thread> clients;
+  std::vector<int> right(4);
+  for (size_t c = 0; c < right.size(); ++c) {
+    clients.emplace_back([&, c] {
+      for (uint64_t i = 0; i < 8; ++i) {
+        const Request request = seeded(bytes_of(std::string(1 + c * 9 + i, 'c')), i, 25);
+        if (i % 4 == 3) {
+          engine.cancel(engine.submit(request, [](TokenEvent) {}));
+        } else if (ask(engine, request).tokens == expected_tokens(request, 0, tokenizer.size())) {
+          ++right[c];
+        }
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(right, (std::vector<int>{6, 6, 6, 6}));
+}
+
+TEST(StepCostFit, FindsFixedAndPerTokenCost) {
+  StepCostFit fit;
+  EXPECT_EQ(fit.cost().us_per_token, 0);
+  fit.add(10, 500);
+  EXPECT_DOUBLE_EQ(fit.cost().us_per_token, 50);
+  for (int i = 0; i < 400; ++i) fit.add(i % 7 + 1, 100 + 20 * (i % 7 + 1));
+  EXPECT_NEAR(fit.cost().fixed_us, 100, 1);
+  EXPECT_NEAR(fit.cost().us_per_token, 20, 1);
+}
+
+}  // namespace
+}  // namespace arion
