@@ -6,6 +6,7 @@
 
 #include "test_data.h"
 #include "text/detokenizer.h"
+#include "text/fuzz_golden.h"
 #include "text/gguf_vocabulary.h"
 #include "text/tokenizer.h"
 
@@ -14,7 +15,9 @@ namespace {
 
 constexpr EncodeOptions kPlain = {.add_special = false, .parse_special = false};
 
-std::filesystem::path tokenizer_dir() { return test::corpus_dir() / "data" / "tokenizers"; }
+std::filesystem::path tokenizer_dir() {
+  return test::corpus_dir() / "data" / "tokenizers";
+}
 
 // The texts of an .inp file stand between separator lines; there is one line of ids for each.
 void expect_ids_of_inp_file(const Tokenizer& tokenizer, const std::string& name) {
@@ -97,6 +100,41 @@ TEST(TransformersCases, MatchForGpt2Llama3AndLlama2) {
                              "openai-community/gpt2", {});
   expect_ids_of_transformers(Tokenizer(test::read_vocabulary(ggml / "ggml-vocab-llama-spm.gguf")),
                              "Xenova/llama-tokenizer", {});
+}
+
+// 500 strings of every script, spaces, digits, marks, garbage, against the tokenizers package.
+void expect_ids_of_fuzz_golden(const Tokenizer& tokenizer, const std::string& name) {
+  const auto golden = test::fuzz_golden();
+  const auto& strings = golden.at("strings");
+  const auto& hashes = golden.at("ids").at(name);
+  ASSERT_EQ(hashes.size(), 500u);
+  for (size_t i = 0; i < hashes.size(); ++i) {
+    const std::string text = strings[i];
+    const auto ids = tokenizer.encode(text, {.add_special = false});
+    EXPECT_EQ(test::fnv(ids), hashes[i].get<uint32_t>())
+        << name << " " << testing::PrintToString(text) << " -> " << testing::PrintToString(ids);
+  }
+}
+
+class FuzzedVocabulary : public testing::TestWithParam<const char*> {};
+
+TEST_P(FuzzedVocabulary, GivesTheIdsOfTheTokenizersPackage) {
+  const std::string name = GetParam();
+  const auto path = tokenizer_dir() / "ggml" / ("ggml-vocab-" + name + ".gguf");
+  ARION_REQUIRE_CORPUS(path);
+  expect_ids_of_fuzz_golden(Tokenizer(test::read_vocabulary(path)), name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, FuzzedVocabulary,
+                         testing::Values("gpt-2", "mpt", "gpt-neox", "starcoder", "refact",
+                                         "llama-spm", "phi-3"));
+
+TEST(Llama3Vocabulary, GivesTheIdsOfTheTokenizersPackageWithItsOwnAndQwensSplit) {
+  ARION_REQUIRE_CORPUS(tokenizer_dir() / "llama3" / "vocab.json");
+  Vocabulary vocabulary = llama3_vocabulary();
+  expect_ids_of_fuzz_golden(Tokenizer(vocabulary), "llama-bpe");
+  vocabulary.pre = "qwen2";
+  expect_ids_of_fuzz_golden(Tokenizer(vocabulary), "qwen2");
 }
 
 }  // namespace
