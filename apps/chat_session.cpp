@@ -1,0 +1,101 @@
+#include "chat_session.h"
+
+#include <atomic>
+#include <csignal>
+
+#include "base/error.h"
+#include "model/vocabulary_loader.h"
+
+namespace arion::app {
+namespace {
+
+std::atomic<bool> is_interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler sets it
+
+// Turns Ctrl-C into a flag while it lives.
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    is_interrupted = false;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { is_interrupted = true; };
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  struct sigaction before_ = {};
+};
+
+}  // namespace
+
+ChatSession::ChatSession(LoadedModel& loaded, std::string system)
+    : tokenizer_(load_vocabulary(loaded.runner->model().file.metadata())),
+      format_(detect_chat_format(tokenizer_)),
+      system_(std::move(system)),
+      engine_(*loaded.runner, tokenizer_) {
+  if (!system_.empty()) messages_.push_back({.role = "system", .content = system_});
+}
+
+Answer ChatSession::complete(std::string_view prompt, const AnswerOptions& options,
+                             const std::function<void(std::string_view)>& on_text) {
+  std::vector<TokenId> tokens = tokenizer_.encode(prompt);
+  if (tokens.empty()) {
+    const auto bos = tokenizer_.special().bos;
+    if (!bos) fail(ErrorCode::usage, "the prompt is empty and the model has no BOS token");
+    tokens.push_back(*bos);
+  }
+  return answer(std::move(tokens), options, on_text);
+}
+
+Answer ChatSession::chat(std::string message, const AnswerOptions& options,
+                         const std::function<void(std::string_view)>& on_text) {
+  messages_.push_back({.role = "user", .content = std::move(message)});
+  const auto pieces = render_chat(tokenizer_, format_, messages_,
+                                  {.default_system = default_system_message(tokenizer_)});
+  Answer result = answer(tokenizer_.encode(pieces, {.add_special = false}), options, on_text);
+  messages_.push_back({.role = "assistant", .content = result.text});
+  return result;
+}
+
+Answer ChatSession::answer(std::vector<TokenId> prompt, const AnswerOptions& options,
+                           const std::function<void(std::string_view)>& on_text) {
+  using namespace std::chrono_literals;
+  Answer result{.prompt_tokens = prompt};
+  Request request{.tokens = std::move(prompt),
+                  .sampling = options.sampling,
+                  .stop_strings = options.stop_strings,
+                  .stop_ids = options.stop_ids,
+                  .ignores_end = options.ignores_end,
+                  .shows_control = options.shows_control};
+  if (options.max_tokens > 0) request.max_tokens = options.max_tokens;
+
+  const InterruptGuard guard;
+  EventQueue events;
+  const RequestId id = engine_.submit(std::move(request), events.sink());
+  Utf8Assembler characters;
+  bool is_cancelled = false;
+  while (result.finish == FinishReason::none) {
+    if (is_interrupted && !is_cancelled) {
+      engine_.cancel(id);
+      is_cancelled = true;
+    }
+    std::optional<TokenEvent> event = events.pop(50ms);
+    if (!event) continue;
+    std::string text;
+    characters.push(event->text, text);
+    if (event->finish != FinishReason::none) characters.finish(text);
+    if (on_text && !text.empty()) on_text(text);
+    result.text += text;
+    result.tokens.insert(result.tokens.end(), event->tokens.begin(), event->tokens.end());
+    for (TokenLogprobs& logprobs : event->logprobs) result.logprobs.push_back(std::move(logprobs));
+    result.finish = event->finish;
+    result.summary = event->summary;
+    if (event->finish == FinishReason::error) fail(ErrorCode::failed, "{}", event->error);
+  }
+  return result;
+}
+
+}  // namespace arion::app

@@ -1,0 +1,61 @@
+// One conversation with a loaded model: prompts, streamed answers, interruption.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/event_queue.h"
+#include "runner_setup.h"
+#include "text/chat_prompt.h"
+#include "text/tokenizer.h"
+
+namespace arion::app {
+
+// How answers are made; the prompt's tokens are filled in per turn.
+struct AnswerOptions {
+  SamplingParams sampling;
+  int max_tokens = 0;  // 0: until the model stops or the context ends
+  std::vector<std::string> stop_strings;
+  std::vector<TokenId> stop_ids;
+  bool ignores_end = false;
+  bool shows_control = false;
+};
+
+struct Answer {
+  std::vector<TokenId> prompt_tokens, tokens;
+  std::string text;
+  std::vector<TokenLogprobs> logprobs;
+  FinishReason finish = FinishReason::none;
+  RequestSummary summary;
+};
+
+// Used by one thread. Ctrl-C while an answer is made stops that answer.
+class ChatSession {
+ public:
+  // `loaded` must outlive the session. `system` is the system message; empty: the model's own.
+  ChatSession(LoadedModel& loaded, std::string system);
+
+  bool has_chat_format() const { return format_ != ChatFormat::none; }
+
+  // Continues plain text; an empty prompt starts from BOS alone.
+  Answer complete(std::string_view prompt, const AnswerOptions& options,
+                  const std::function<void(std::string_view)>& on_text);
+  // The next turn of the conversation, which it then belongs to.
+  Answer chat(std::string message, const AnswerOptions& options,
+              const std::function<void(std::string_view)>& on_text);
+
+ private:
+  Answer answer(std::vector<TokenId> prompt, const AnswerOptions& options,
+                const std::function<void(std::string_view)>& on_text);
+
+  Tokenizer tokenizer_;
+  ChatFormat format_;
+  std::string system_;
+  std::vector<ChatMessage> messages_;
+  Engine engine_;
+};
+
+}  // namespace arion::app
