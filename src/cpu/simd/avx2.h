@@ -261,6 +261,12 @@ ARION_INLINE Bytes operator&(Bytes a, Bytes b) {
 ARION_INLINE Bytes operator|(Bytes a, Bytes b) {
   return {_mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi)};
 }
+ARION_INLINE Bytes operator^(Bytes a, Bytes b) {
+  return {_mm256_xor_si256(a.lo, b.lo), _mm256_xor_si256(a.hi, b.hi)};
+}
+ARION_INLINE I32 lanes(Bytes a) {
+  return {a.lo, a.hi};
+}
 // Shifts within 32-bit elements: the mask must drop the bits that cross into another byte.
 template <int N>
 ARION_INLINE Bytes shr_and(Bytes a, Bytes mask) {

@@ -224,6 +224,12 @@ ARION_INLINE Bytes operator&(Bytes a, Bytes b) {
 ARION_INLINE Bytes operator|(Bytes a, Bytes b) {
   return {_mm512_or_si512(a.v, b.v)};
 }
+ARION_INLINE Bytes operator^(Bytes a, Bytes b) {
+  return {_mm512_xor_si512(a.v, b.v)};
+}
+ARION_INLINE I32 lanes(Bytes a) {
+  return {a.v};
+}
 // Shifts within 32-bit elements: the mask must drop the bits that cross into another byte.
 template <int N>
 ARION_INLINE Bytes shr_and(Bytes a, Bytes mask) {

@@ -271,6 +271,13 @@ ARION_INLINE Bytes shl_and(Bytes a, Bytes mask) {
   for (int i = 0; i < 64; ++i) a.byte[i] = static_cast<uint8_t>((a.byte[i] << N) & mask.byte[i]);
   return a;
 }
+ARION_INLINE Bytes operator^(Bytes a, Bytes b) {
+  for (int i = 0; i < 64; ++i) a.byte[i] ^= b.byte[i];
+  return a;
+}
+ARION_INLINE I32 lanes(Bytes a) {
+  return std::bit_cast<I32>(a);
+}
 ARION_INLINE I32 dot4(I32 acc, Bytes codes, const int8_t* quad) {
   for (int i = 0; i < 16; ++i) {
     int32_t sum = 0;

@@ -6,3 +6,5 @@
 #define ARION_INLINE inline __attribute__((always_inline))
 // The same for lambdas: [&](auto i) ARION_INLINE_LAMBDA { ... }
 #define ARION_INLINE_LAMBDA __attribute__((always_inline))
+// Keeps one copy where a large function would be inlined into many; internal linkage only.
+#define ARION_NOINLINE __attribute__((noinline))

@@ -19,6 +19,7 @@
 //   reduce_add reduce_max: fixed tree, lanes i and i+8, then i+4, i+2, i+1; for F32 and I32
 //   Bytes: set1 load store, & |, shr_and<n>(v, mask) shl_and<n>(v, mask): shift bits within bytes;
 //     the mask must keep no bit that came from another byte
+//     lanes(bytes): the same bits as I32, byte 4*i + j of the vector in bits 8j of lane i
 //   dot4(acc, codes, quad): acc[lane] += sum over j of codes[4*lane + j] * quad[j], exact int32
 #pragma once
 
@@ -61,6 +62,7 @@ ARION_INLINE void store_bf16(uint16_t* p, F32 v) {
   store_low16(p, bf16_bits(v));
 }
 ARION_INLINE void store_bf16_first(uint16_t* p, F32 v, int n) {
+  if (n == kLanes) return store_bf16(p, v);
   alignas(32) uint16_t all[kLanes];
   store_low16(all, bf16_bits(v));
   for (int i = 0; i < n; ++i) p[i] = all[i];
@@ -69,6 +71,7 @@ ARION_INLINE F32 load_bf16(const uint16_t* p) {
   return from_bits(shl<16>(load_u16(p)));
 }
 ARION_INLINE F32 load_bf16_first(const uint16_t* p, int n) {
+  if (n == kLanes) return load_bf16(p);
   alignas(32) uint16_t all[kLanes] = {};
   for (int i = 0; i < n; ++i) all[i] = p[i];
   return load_bf16(all);
@@ -79,16 +82,19 @@ ARION_INLINE F32 round_to_bf16(F32 v) {
 }
 
 ARION_INLINE F32 load_f16_first(const uint16_t* p, int n) {
+  if (n == kLanes) return load_f16(p);
   alignas(32) uint16_t all[kLanes] = {};
   for (int i = 0; i < n; ++i) all[i] = p[i];
   return load_f16(all);
 }
 ARION_INLINE void store_f16_first(uint16_t* p, F32 v, int n) {
+  if (n == kLanes) return store_f16(p, v);
   alignas(32) uint16_t all[kLanes];
   store_f16(all, v);
   for (int i = 0; i < n; ++i) p[i] = all[i];
 }
 ARION_INLINE void store_i8_first(int8_t* p, I32 v, int n) {
+  if (n == kLanes) return store_i8(p, v);
   alignas(16) int8_t all[kLanes];
   store_i8(all, v);
   for (int i = 0; i < n; ++i) p[i] = all[i];

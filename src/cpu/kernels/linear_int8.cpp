@@ -1,0 +1,130 @@
+// linear and its fusions for int8 activations: one kernel per codec and scale mode.
+#include "cpu/kernels/linear.h"
+#include "cpu/micro/int8_tile.h"
+
+namespace arion::cpu::ARION_ISA {
+namespace {
+
+// Columns of one pass over the panels of a tile: 16 rows of activations take 24 KiB and stay in L1.
+constexpr int kSegmentBlocks = 32;
+// With few rows the panels are what streams through the caches; longer passes start less often.
+constexpr int kLongSegmentBlocks = 128;
+static_assert(kLongSegmentBlocks * sizeof(RowTerms) <= kProductBytes);
+
+// Rows a call can take, with the panels it can take beside them. 16 accumulators of the 32 AVX-512
+// registers; the other levels have 16 registers of half the size.
+#if defined(ARION_ISA_avx512) || defined(ARION_ISA_avx512bf16)
+constexpr int kMaxRows = 16;
+constexpr int kStreams = 4;
+constexpr int kPairs = 2;
+#elif defined(ARION_ISA_generic)
+constexpr int kMaxRows = 1;
+constexpr int kStreams = 1;
+constexpr int kPairs = 1;
+#else
+constexpr int kMaxRows = 4;
+constexpr int kStreams = 1;
+constexpr int kPairs = 1;
+#endif
+
+template <Codec kCodec, ScaleMode kMode>
+struct Int8Product {
+  // Rows in powers of two, from the largest; every size runs the same arithmetic.
+  template <int T>
+  static ARION_INLINE void rows_of(Int8TileArgs& call, int& left, int panels) {
+    while (left >= T) {
+      constexpr int R = T <= 2 ? kStreams : T == 4 ? kPairs : 1;
+      Int8TileArgs part = call;
+      int p = 0;
+      for (; p + R <= panels; p += R) {
+        multiply_int8<kCodec, kMode, R, T>(part);
+        part.panel += R * part.panel_stride;
+        part.y += R * kLanes;
+      }
+      for (; p < panels; ++p) {
+        multiply_int8<kCodec, kMode, 1, T>(part);
+        part.panel += part.panel_stride;
+        part.y += kLanes;
+      }
+      call.lane += T;
+      call.y += T * call.y_stride;
+      left -= T;
+    }
+  }
+
+  static void compute(const TileArgs& tile) {
+    const PanelMatrix& matrix = *tile.matrix;
+    const size_t stride = panel_bytes(matrix.spec, matrix.cols);
+    const std::byte* panel = matrix.panels + stride * static_cast<size_t>(tile.panel);
+    const int blocks = (matrix.cols + kBlockCols - 1) / kBlockCols;
+    constexpr int kPerSuperblock = superblock_cols(kMode) / kBlockCols;
+    auto* terms = reinterpret_cast<RowTerms*>(tile.scratch);
+
+    for (int r = 0; r < tile.rows; r += kTileRows) {
+      const int rows = smaller(kTileRows, tile.rows - r);
+      const Int8Tile* tiles =
+          int8_tile(tile.args->x.at<std::byte>(tile.worker), matrix.cols, tile.row + r, 0);
+      const int segment = rows <= 4 ? kLongSegmentBlocks : kSegmentBlocks;
+      for (int b = 0; b < blocks; b += segment) {
+        const int count = smaller(segment, blocks - b);
+        fill_terms<kCodec, kMode>(tiles + b, rows, count, matrix.spec.zero, terms);
+        Int8TileArgs call{.panel = panel + superblock_bytes(matrix.spec) *
+                                               static_cast<size_t>(b / kPerSuperblock),
+                          .panel_stride = stride,
+                          .tiles = tiles + b,
+                          .terms = terms,
+                          .lane = 0,
+                          .blocks = count,
+                          .y = tile.y + static_cast<size_t>(r) * tile.y_stride,
+                          .y_stride = tile.y_stride,
+                          .is_first = b == 0};
+        int left = rows;
+        if constexpr (kMaxRows >= 16) rows_of<16>(call, left, tile.panels);
+        if constexpr (kMaxRows >= 8) rows_of<8>(call, left, tile.panels);
+        if constexpr (kMaxRows >= 4) {
+          rows_of<4>(call, left, tile.panels);
+          rows_of<2>(call, left, tile.panels);
+        }
+        rows_of<1>(call, left, tile.panels);
+      }
+    }
+  }
+
+  static bool supports(const OpDesc& op) {
+    return is_linear(op.kind) && op.form == ActivationForm::int8 && op.weights.codec == kCodec &&
+           op.weights.mode == kMode;
+  }
+};
+
+template <Codec kCodec, ScaleMode kMode>
+void add(KernelRegistry& registry, const char* name, const char* arithmetic) {
+  using Product = Int8Product<kCodec, kMode>;
+  registry.add({.name = name,
+                .arithmetic = arithmetic,
+                .rank = kIsaRank,
+                .supports = Product::supports,
+                .chunks = linear_chunks,
+                .run = linear_run<Product>});
+}
+
+}  // namespace
+
+namespace linear_int8 {
+
+#define ARION_ADD(codec, mode)                                                                     \
+  add<Codec::codec, ScaleMode::mode>(registry, ARION_KERNEL_NAME("linear.int8." #codec "." #mode), \
+                                     "linear.int8." #mode)
+
+void register_kernels(KernelRegistry& registry) {
+  ARION_ADD(c8, a);
+  ARION_ADD(c4, a);
+  ARION_ADD(c5, a);
+  ARION_ADD(c4, b);
+  ARION_ADD(c5, b);
+  ARION_ADD(c4, d32);
+  ARION_ADD(c5, d32);
+  ARION_ADD(c6, d16);
+}
+
+}  // namespace linear_int8
+}  // namespace arion::cpu::ARION_ISA
