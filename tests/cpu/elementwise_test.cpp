@@ -1,6 +1,6 @@
 // rope_angles, glu, select_rows and embed of every level against the reference.
 #include "base/real_math.h"
-#include "levels.h"
+#include "cpu/levels.h"
 #include "op/step.h"
 #include "quant/weight_format.h"
 

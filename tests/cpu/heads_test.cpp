@@ -1,5 +1,5 @@
 // head_norm, rope and kv_write of every level against the reference.
-#include "levels.h"
+#include "cpu/levels.h"
 #include "op/step.h"
 
 namespace arion::test {

@@ -1,5 +1,5 @@
 // norm, rms_norm, convert and add of every level against the reference.
-#include "levels.h"
+#include "cpu/levels.h"
 #include "op/step.h"
 
 namespace arion::test {

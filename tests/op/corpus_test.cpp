@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/real_math.h"
+#include "cpu/levels.h"
 #include "op/implementations.h"
 #include "op/npy.h"
 #include "op/step.h"
@@ -256,8 +257,12 @@ TEST_P(Corpus, RopeAnglesFollowTheGivenFrequencies) {
   }
 }
 
+std::string implementation_name(const testing::TestParamInfo<Implementation>& info) {
+  return info.param.name;
+}
 INSTANTIATE_TEST_SUITE_P(Reference, Corpus, testing::Values(reference_implementation()),
-                         [](const auto& info) { return info.param.name; });
+                         implementation_name);
+INSTANTIATE_TEST_SUITE_P(Cpu, Corpus, testing::ValuesIn(cpu_levels()), implementation_name);
 
 }  // namespace
 }  // namespace arion::test

@@ -1,0 +1,202 @@
+// The arithmetic of attention on one key tile: 64 positions, 4 KV blocks.
+//
+// Every function works on R query rows at once so that they share the loads of K and V. Each row
+// executes the same operations whatever R is, in the same order.
+#pragma once
+#include "cpu/kernels/kv_element.h"
+#include "cpu/kernels/math.h"
+#include "cpu/kernels/rows.h"
+
+namespace arion::cpu::ARION_ISA {
+namespace {
+
+inline constexpr int kTileKeys = 64;
+inline constexpr int kTileBlocks = kTileKeys / kBlockTokens;
+inline constexpr int kSplitTiles = 8;
+inline constexpr float kNegativeInfinity = -__builtin_inff();
+
+// One query row of one head, in scratch.
+struct QueryRow {
+  const float* q;    // [head_dim]
+  float* p;          // [64] scores, then probabilities of the tile
+  float* split_acc;  // [head_dim, rounded up to 16] of the current split
+  float* acc;        // the same of all splits before it
+  float split_max, split_sum, max, sum;
+  bool split_is_empty;
+  int position;
+  int first_visible;
+  int row, head;
+  Range keys;  // visible ones of the current tile, relative to it
+};
+
+// The four blocks of a tile; null where no key is visible.
+struct TileBlocks {
+  const void* k[kTileBlocks];
+  const void* v[kTileBlocks];
+};
+
+// Accumulators that fit into the registers of each level.
+#if defined(ARION_ISA_avx512) || defined(ARION_ISA_avx512bf16)
+inline constexpr int kAccumulators = 16;
+#else
+inline constexpr int kAccumulators = 4;
+#endif
+
+// p[r][16 * block ..] = scale * (q_r . k) for the keys of B blocks, one key per lane.
+template <typename Kv, int R, int B>
+ARION_INLINE void score_blocks(QueryRow* rows, const TileBlocks& tile, int block, int head_dim,
+                               float scale) {
+  using Element = typename Kv::Element;
+  F32 acc[R][B];
+  const float* q[R];
+  const Element* k[B];
+  static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
+    q[r] = rows[r].q;
+    static_for<B>([&](auto b) ARION_INLINE_LAMBDA { acc[r][b] = F32::zero(); });
+  });
+  static_for<B>([&](auto b)
+                    ARION_INLINE_LAMBDA { k[b] = static_cast<const Element*>(tile.k[block + b]); });
+  for (int d = 0; d < head_dim; ++d) {
+    F32 key[B];
+    static_for<B>([&](auto b) ARION_INLINE_LAMBDA { key[b] = Kv::load(k[b] + d * kBlockTokens); });
+    static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
+      const F32 query = F32::set1(q[r][d]);
+      static_for<B>([&](auto b) ARION_INLINE_LAMBDA { acc[r][b] = fma(query, key[b], acc[r][b]); });
+    });
+  }
+  static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
+    static_for<B>([&](auto b) ARION_INLINE_LAMBDA {
+      (F32::set1(scale) * acc[r][b]).store(rows[r].p + (block + b) * kBlockTokens);
+    });
+  });
+}
+
+// Scores of all blocks that hold one of `keys`, the union of the rows' visible keys.
+template <typename Kv, int R>
+void scores(QueryRow* rows, const TileBlocks& tile, Range keys, int head_dim, float scale) {
+  constexpr int kBlocks = kAccumulators / R < 1 ? 1 : kAccumulators / R > 4 ? 4 : kAccumulators / R;
+  int block = keys.begin / kBlockTokens;
+  const int end = (keys.end + kBlockTokens - 1) / kBlockTokens;
+  for (; block + kBlocks <= end; block += kBlocks) {
+    score_blocks<Kv, R, kBlocks>(rows, tile, block, head_dim, scale);
+  }
+  for (; block < end; ++block) score_blocks<Kv, R, 1>(rows, tile, block, head_dim, scale);
+}
+
+alignas(64) inline constexpr int32_t kLaneIndex[kLanes] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                           8, 9, 10, 11, 12, 13, 14, 15};
+
+// Scores to probabilities relative to the running maximum, which may grow: then what the split has
+// gathered so far shrinks by alpha.
+inline void softmax(QueryRow& row, int head_dim) {
+  const F32 hidden = F32::set1(kNegativeInfinity);
+  Mask visible[kTileBlocks];
+  F32 s[kTileBlocks];
+  static_for<kTileBlocks>([&](auto b) ARION_INLINE_LAMBDA {
+    const I32 key = I32::load(kLaneIndex) + I32::set1(b * kBlockTokens);
+    visible[b] = less(I32::set1(row.keys.begin - 1), key) & less(key, I32::set1(row.keys.end));
+    s[b] = select(visible[b], F32::load(row.p + b * kBlockTokens), hidden);
+  });
+  const float tile_max = reduce_max(max(max(s[0], s[1]), max(s[2], s[3])));
+  const float new_max = row.split_max > tile_max ? row.split_max : tile_max;
+  F32 p[kTileBlocks];
+  static_for<kTileBlocks>([&](auto b) ARION_INLINE_LAMBDA {
+    p[b] = select(visible[b], exp(s[b] - F32::set1(new_max)), F32::zero());
+    p[b].store(row.p + b * kBlockTokens);
+  });
+  const float tile_sum = reduce_add((p[0] + p[1]) + (p[2] + p[3]));
+  if (row.split_is_empty) {
+    row.split_sum = tile_sum;
+  } else if (new_max == row.split_max) {  // alpha = exp(0) = 1
+    row.split_sum = row.split_sum + tile_sum;
+  } else {
+    alignas(64) float alpha[kLanes];
+    const F32 factor = exp(F32::set1(row.split_max) - F32::set1(new_max));
+    factor.store(alpha);
+    row.split_sum = row.split_sum * alpha[0] + tile_sum;
+    for (int d = 0; d < head_dim; d += kLanes) {
+      (F32::load(row.split_acc + d) * factor).store(row.split_acc + d);
+    }
+  }
+  row.split_max = new_max;
+  row.split_is_empty = false;
+}
+
+// split_acc[d] = fma(p[j], v[j][d], split_acc[d]) for j ascending in `keys`, C vectors of d.
+// `left` is the number of valid lanes of the last vector.
+template <typename Kv, int R, int C, bool is_tail>
+ARION_INLINE void add_columns(QueryRow* rows, const TileBlocks& tile, Range keys, int head_dim,
+                              int d) {
+  using Element = typename Kv::Element;
+  F32 acc[R][C];
+  const float* p[R];
+  static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
+    p[r] = rows[r].p;
+    static_for<C>([&](auto c) ARION_INLINE_LAMBDA {
+      acc[r][c] = F32::load(rows[r].split_acc + d + c * kLanes);
+    });
+  });
+  for (int key = keys.begin; key < keys.end;) {
+    const int block = key / kBlockTokens;
+    const int block_end = (block + 1) * kBlockTokens;
+    const int end = block_end < keys.end ? block_end : keys.end;
+    const Element* v = static_cast<const Element*>(tile.v[block]) +
+                       static_cast<ptrdiff_t>(key % kBlockTokens) * head_dim + d;
+    for (; key < end; ++key, v += head_dim) {
+      F32 value[C];
+      static_for<C>([&](auto c) ARION_INLINE_LAMBDA {
+        value[c] = is_tail ? Kv::load_first(v, head_dim - d) : Kv::load(v + c * kLanes);
+      });
+      static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
+        const F32 weight = F32::set1(p[r][key]);
+        static_for<C>([&](auto c)
+                          ARION_INLINE_LAMBDA { acc[r][c] = fma(weight, value[c], acc[r][c]); });
+      });
+    }
+  }
+  static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
+    static_for<C>([&](auto c)
+                      ARION_INLINE_LAMBDA { acc[r][c].store(rows[r].split_acc + d + c * kLanes); });
+  });
+}
+
+// Adds the values of `keys`, all of them visible to all R rows.
+template <typename Kv, int R>
+void add_values(QueryRow* rows, const TileBlocks& tile, Range keys, int head_dim) {
+  constexpr int kColumns = kAccumulators / R < 1   ? 1
+                           : kAccumulators / R > 4 ? 4
+                                                   : kAccumulators / R;
+  if (keys.begin >= keys.end) return;
+  int d = 0;
+  for (; d + kColumns * kLanes <= head_dim; d += kColumns * kLanes) {
+    add_columns<Kv, R, kColumns, false>(rows, tile, keys, head_dim, d);
+  }
+  for (; d + kLanes <= head_dim; d += kLanes) {
+    add_columns<Kv, R, 1, false>(rows, tile, keys, head_dim, d);
+  }
+  if (d < head_dim) add_columns<Kv, R, 1, true>(rows, tile, keys, head_dim, d);
+}
+
+// Folds the finished split into the result so far.
+inline void fold_split(QueryRow& row, int head_dim) {
+  if (row.split_is_empty) return;
+  const float new_max = row.max > row.split_max ? row.max : row.split_max;
+  const F32 old_factor =
+      row.max == kNegativeInfinity ? F32::zero() : exp(F32::set1(row.max) - F32::set1(new_max));
+  const F32 split_factor = exp(F32::set1(row.split_max) - F32::set1(new_max));
+  alignas(64) float sum[kLanes];
+  (F32::set1(row.sum) * old_factor + F32::set1(row.split_sum) * split_factor).store(sum);
+  row.sum = sum[0];
+  row.max = new_max;
+  for (int d = 0; d < head_dim; d += kLanes) {
+    const F32 split = F32::load(row.split_acc + d) * split_factor;
+    (F32::load(row.acc + d) * old_factor + split).store(row.acc + d);
+    F32::zero().store(row.split_acc + d);
+  }
+  row.split_max = kNegativeInfinity;
+  row.split_sum = 0;
+  row.split_is_empty = true;
+}
+
+}  // namespace
+}  // namespace arion::cpu::ARION_ISA
