@@ -9,11 +9,13 @@
 namespace arion {
 namespace {
 
-// Far above any vocabulary in use (about 262,144 tokens of at most a few hundred bytes); they keep
-// 32-bit offsets and the cost per byte of text bounded.
-constexpr size_t kMaxTokens = 1 << 24;
+// Far above any vocabulary in use (about 262,144 tokens, 514,000 merges, 100 KB of special tokens).
+// They keep tables below 64 MiB, offsets in 32 bits and the cost per byte of text bounded.
+constexpr size_t kMaxTokens = (1 << 21) - 1;
+constexpr size_t kMaxMerges = (1 << 20) - 1;
 constexpr size_t kMaxTokenBytes = 1 << 16;
 constexpr size_t kMaxSpecialBytes = 1 << 10;
+constexpr size_t kMaxAllSpecialBytes = 1 << 20;
 
 [[noreturn]] void fail_count(const char* key, size_t got, size_t expected) {
   fail(ErrorCode::bad_input,
@@ -26,7 +28,7 @@ bool is_special(TokenType type) {
 }
 
 void check_tokens(const Vocabulary& vocabulary) {
-  size_t bytes = 0;
+  size_t bytes = 0, special_bytes = 0;
   for (size_t id = 0; id < vocabulary.tokens.size(); ++id) {
     const std::string& token = vocabulary.tokens[id];
     const size_t limit = is_special(vocabulary.type(id)) ? kMaxSpecialBytes : kMaxTokenBytes;
@@ -40,6 +42,12 @@ void check_tokens(const Vocabulary& vocabulary) {
            id, token.substr(0, 40));
     }
     bytes += token.size();
+    if (is_special(vocabulary.type(id))) special_bytes += token.size();
+  }
+  if (special_bytes > kMaxAllSpecialBytes) {
+    fail(ErrorCode::bad_input,
+         "tokenizer.ggml.token_type marks tokens of {} bytes as special, at most {} are supported",
+         special_bytes, kMaxAllSpecialBytes);
   }
   if (bytes >= UINT32_MAX) {
     fail(ErrorCode::bad_input, "tokenizer.ggml.tokens holds {} bytes, at most {} are supported",
@@ -74,9 +82,9 @@ void check_merges(const Vocabulary& vocabulary) {
     fail(ErrorCode::bad_input,
          "tokenizer.ggml.merges is missing or empty, byte-level BPE (model \"gpt2\") needs it");
   }
-  if (vocabulary.merges.size() > kMaxTokens) {
+  if (vocabulary.merges.size() > kMaxMerges) {
     fail(ErrorCode::bad_input, "tokenizer.ggml.merges has {} entries, at most {} are supported",
-         vocabulary.merges.size(), kMaxTokens);
+         vocabulary.merges.size(), kMaxMerges);
   }
   for (size_t rank = 0; rank < vocabulary.merges.size(); ++rank) {
     const std::string& merge = vocabulary.merges[rank];

@@ -4,10 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "io/gguf.h"
+#include "model/vocabulary_loader.h"
 #include "test_data.h"
 #include "text/detokenizer.h"
 #include "text/fuzz_golden.h"
-#include "text/gguf_vocabulary.h"
 #include "text/tokenizer.h"
 
 namespace arion {
@@ -17,6 +18,10 @@ constexpr EncodeOptions kPlain = {.add_special = false, .parse_special = false};
 
 std::filesystem::path tokenizer_dir() {
   return test::corpus_dir() / "data" / "tokenizers";
+}
+
+Vocabulary read_vocabulary(const std::filesystem::path& path) {
+  return load_vocabulary(GgufFile::open(path).metadata());
 }
 
 // The texts of an .inp file stand between separator lines; there is one line of ids for each.
@@ -47,7 +52,7 @@ TEST_P(GgmlVocabulary, GivesTheIdsOfItsGoldenFile) {
   const std::string name = GetParam();
   const auto path = tokenizer_dir() / "ggml" / ("ggml-vocab-" + name + ".gguf");
   ARION_REQUIRE_CORPUS(path);
-  expect_ids_of_inp_file(Tokenizer(test::read_vocabulary(path)), name);
+  expect_ids_of_inp_file(Tokenizer(read_vocabulary(path)), name);
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, GgmlVocabulary,
@@ -96,9 +101,9 @@ TEST(TransformersCases, MatchForGpt2Llama3AndLlama2) {
   ARION_REQUIRE_CORPUS(tokenizer_dir() / "hf" / "transformersjs_goldens.json");
   const auto ggml = tokenizer_dir() / "ggml";
   expect_ids_of_transformers(Tokenizer(llama3_vocabulary()), "Xenova/llama3-tokenizer", {});
-  expect_ids_of_transformers(Tokenizer(test::read_vocabulary(ggml / "ggml-vocab-gpt-2.gguf")),
+  expect_ids_of_transformers(Tokenizer(read_vocabulary(ggml / "ggml-vocab-gpt-2.gguf")),
                              "openai-community/gpt2", {});
-  expect_ids_of_transformers(Tokenizer(test::read_vocabulary(ggml / "ggml-vocab-llama-spm.gguf")),
+  expect_ids_of_transformers(Tokenizer(read_vocabulary(ggml / "ggml-vocab-llama-spm.gguf")),
                              "Xenova/llama-tokenizer", {});
 }
 
@@ -122,7 +127,7 @@ TEST_P(FuzzedVocabulary, GivesTheIdsOfTheTokenizersPackage) {
   const std::string name = GetParam();
   const auto path = tokenizer_dir() / "ggml" / ("ggml-vocab-" + name + ".gguf");
   ARION_REQUIRE_CORPUS(path);
-  expect_ids_of_fuzz_golden(Tokenizer(test::read_vocabulary(path)), name);
+  expect_ids_of_fuzz_golden(Tokenizer(read_vocabulary(path)), name);
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, FuzzedVocabulary,

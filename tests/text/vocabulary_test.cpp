@@ -96,6 +96,19 @@ TEST(Vocabulary, AbsurdlyLongTokensAreRefused) {
                        "at most 1024"));
 }
 
+TEST(Vocabulary, TablesWithoutBoundAreRefused) {
+  EXPECT_TRUE(mentions(bpe_error([](Vocabulary& v) { v.tokens.resize(1 << 21); }),
+                       "tokens has 2097152 entries, at most"));
+  EXPECT_TRUE(mentions(bpe_error([](Vocabulary& v) { v.merges.resize(1 << 20, "a b"); }),
+                       "merges has 1048576 entries, at most"));
+  EXPECT_TRUE(mentions(bpe_error([](Vocabulary& v) {
+                         for (int i = 0; i < 1100; ++i) {
+                           test::add_token(v, std::string(1000, 'x'), TokenType::user_defined);
+                         }
+                       }),
+                       "marks tokens of 1100000 bytes as special"));
+}
+
 TEST(Vocabulary, UnknownModelsAndPreTokenizersAreNamedWithTheSupportedOnes) {
   const std::string model = bpe_error([](Vocabulary& v) { v.model = "rwkv"; });
   EXPECT_TRUE(mentions(model, "\"rwkv\""));
