@@ -130,9 +130,12 @@ void Bpe::encode_word(std::string_view word, Merger& merger, std::vector<int32_t
     ids.push_back(whole);
     return;
   }
-  merger.symbols.resize(word.size());
+  // A byte that is no token is dropped before merging, so that its neighbours meet: what the
+  // tokenizers package does, with which models were trained.
+  merger.symbols.clear();
   for (uint32_t i = 0; i < word.size(); ++i) {
-    merger.symbols[i] = {i, i + 1, byte_symbols_[static_cast<uint8_t>(word[i])]};
+    const int32_t symbol = byte_symbols_[static_cast<uint8_t>(word[i])];
+    if (symbol < token_count_) merger.symbols.push_back({i, i + 1, symbol});
   }
   merger.run([this](const MergeSymbol& left, const MergeSymbol& right) {
     return find_merge(left.id, right.id);
@@ -144,8 +147,7 @@ void Bpe::encode_word(std::string_view word, Merger& merger, std::vector<int32_t
   }
 }
 
-// A symbol that is no token falls apart into its bytes; a byte that is no token is dropped, as the
-// libraries these vocabularies come from do.
+// A symbol that is no token falls apart into its bytes.
 void Bpe::emit(std::string_view word, const MergeSymbol& symbol, std::vector<int32_t>& ids) const {
   if (symbol.id < token_count_) {
     ids.push_back(symbol.id);

@@ -68,10 +68,11 @@ TEST(Bpe, AMergeResultWithoutATokenFallsApartIntoBytes) {
   EXPECT_EQ(encode(vocabulary, "abc"), (Ids{'a', 'b', 'c'}));
 }
 
-TEST(Bpe, AByteWithoutATokenIsDropped) {
-  Vocabulary vocabulary = test::byte_vocabulary({"a b"});
+TEST(Bpe, AByteWithoutATokenIsDroppedBeforeMerging) {
+  Vocabulary vocabulary = test::byte_vocabulary({"! ?"});
   vocabulary.tokens[4] = "unreachable";
-  EXPECT_EQ(encode(vocabulary, "ab\x04z"), (Ids{256, 'z'}));
+  EXPECT_EQ(encode(vocabulary, "!\x04?\x04z\x04"), (Ids{256, 'z'}));
+  EXPECT_EQ(encode(vocabulary, "\x04"), Ids());
 }
 
 TEST(Bpe, PlainTextNeverMergesIntoAControlToken) {
