@@ -32,6 +32,16 @@ SpecialIds load_special_ids(const GgufMetadata& metadata) {
   return ids;
 }
 
+// Refuses absurd counts before anything is copied. The largest vocabularies have 2^18 tokens.
+void check_count(const GgufMetadata& metadata, Key key) {
+  constexpr uint64_t kMost = (1u << 21) - 1;
+  const GgufEntry* entry = metadata.find(key);
+  if (entry != nullptr && entry->count > kMost) {
+    fail(ErrorCode::bad_input, "metadata key {} has {} entries, expected at most {}", key,
+         entry->count, kMost);
+  }
+}
+
 std::vector<std::string> copy_strings(const std::vector<std::string_view>& views) {
   return {views.begin(), views.end()};
 }
@@ -39,6 +49,10 @@ std::vector<std::string> copy_strings(const std::vector<std::string_view>& views
 }  // namespace
 
 Vocabulary load_vocabulary(const GgufMetadata& metadata) {
+  for (Key key : {"tokenizer.ggml.tokens", "tokenizer.ggml.scores", "tokenizer.ggml.token_type",
+                  "tokenizer.ggml.merges"}) {
+    check_count(metadata, key);
+  }
   Vocabulary vocabulary;
   vocabulary.model = std::string(metadata.require_string("tokenizer.ggml.model"));
   vocabulary.pre = std::string(metadata.get_string("tokenizer.ggml.pre").value_or(""));
