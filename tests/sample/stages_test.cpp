@@ -19,11 +19,16 @@ struct Expected {
 // Distance to a limit below which fp32 exponentials may decide otherwise.
 constexpr double kTooClose = 2e-6;
 
-Expected by_definition(const std::vector<float>& row, const SamplingParams& params) {
-  Expected result;
+std::vector<Candidate> sorted_row(const std::vector<float>& row) {
+  std::vector<Candidate> sorted;
+  for (size_t i = 0; i < row.size(); ++i) sorted.push_back({static_cast<TokenId>(i), row[i]});
+  std::sort(sorted.begin(), sorted.end(), ranks_before);
+  return sorted;
+}
+
+Expected by_definition(const std::vector<Candidate>& sorted, const SamplingParams& params) {
+  Expected result{.kept = sorted};
   std::vector<Candidate>& kept = result.kept;
-  for (size_t i = 0; i < row.size(); ++i) kept.push_back({static_cast<TokenId>(i), row[i]});
-  std::sort(kept.begin(), kept.end(), ranks_before);
   const double peak = kept.front().logit;
   if (params.top_k > 0) kept.resize(std::min(kept.size(), static_cast<size_t>(params.top_k)));
   const auto mass_of = [&](const Candidate& c) { return std::exp(c.logit - peak); };
@@ -53,11 +58,7 @@ Expected by_definition(const std::vector<float>& row, const SamplingParams& para
 std::vector<Candidate> survivors_of(const std::vector<float>& row, const SamplingParams& params) {
   Survivors survivors;
   apply_stages(row, find_peak(row), params, survivors);
-  if (survivors.is_everything) {
-    for (size_t i = 0; i < row.size(); ++i) {
-      survivors.kept.push_back({static_cast<TokenId>(i), row[i]});
-    }
-  }
+  if (survivors.is_everything) return sorted_row(row);
   std::sort(survivors.kept.begin(), survivors.kept.end(), ranks_before);
   return survivors.kept;
 }
@@ -66,11 +67,12 @@ TEST(Stages, EqualTheirDefinitionsOnAThousandRows) {
   int compared = 0;
   for (uint32_t seed = 0; seed < 1000; ++seed) {
     const std::vector<float> row = test::random_row(seed);
+    const std::vector<Candidate> sorted = sorted_row(row);
     for (const int top_k : {0, 1, 40}) {
       for (const float top_p : {1.0f, 0.95f, 0.3f, 0.0f}) {
         for (const float min_p : {0.0f, 0.05f, 1.0f}) {
           const SamplingParams params{.top_k = top_k, .top_p = top_p, .min_p = min_p};
-          const Expected expected = by_definition(row, params);
+          const Expected expected = by_definition(sorted, params);
           // min_p = 1 lies on the line by definition: exactly the tokens equal to the largest.
           if (expected.is_on_the_line && min_p != 1.0f) continue;
           ++compared;
