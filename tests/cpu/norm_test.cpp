@@ -15,7 +15,7 @@ struct Forms {
   bool operator==(const Forms&) const = default;
 };
 
-constexpr int kSizes[] = {1, 8, 31, 64, 96, 172, 576, 640, 2048};
+constexpr int kSizes[] = {1, 8, 31, 64, 96, 172, 576, 640, 1024, 1025, 2048, 3000};
 
 // A sum of K squares in 16 lanes errs by at most (K / 16 + 4) roundings, halved by the root; the
 // rest of the row's arithmetic adds less than 8.
@@ -146,6 +146,60 @@ TEST(CpuNorm, NormWritesTheFormsConvertWouldMake) {
     const ConvertArgs convert{.cols = cols, .x = fused.f32.ref(), .out = separate.outputs()};
     run_op(level, {.kind = OpKind::convert}, &convert, step.input());
     EXPECT_TRUE(fused == separate) << level.name;
+  }
+}
+
+// More columns than scratch holds.
+TEST(CpuNorm, WideRowsNeedNoMoreScratch) {
+  const int cols = 300000;
+  const Matrix x = noise_matrix(1, 1, cols), delta = noise_matrix(2, 1, cols);
+  const std::vector<float> gain = noise_vector(3, cols, 1);
+  const Step step({{0, 1}});
+  on_every_level<Sums>(
+      [&](const Implementation& level, int workers) {
+        Sums result{{1, cols}, {1, cols}};
+        const NormArgs args{.cols = cols,
+                            .eps = 1e-6f,
+                            .x = x.ref(),
+                            .delta = delta.ref(),
+                            .delta_gain = gain.data(),
+                            .sum = result.sum.ref(),
+                            .gain = gain.data(),
+                            .out = {.f32 = result.out.ref()}};
+        run_op(level, {.kind = OpKind::norm}, &args, step.input(), workers);
+        return result;
+      },
+      [&](const Sums& got, const Sums& want) {
+        // Lanes sum 18,750 squares; the roundings of random terms average out, hence the root.
+        const double bound = (std::sqrt(cols / 16.0) + 16) * kEpsilon;
+        expect_near(got.sum, want.sum, 0, 4 * bound);
+        expect_near(got.out, want.out, 0, 16 * bound);
+      });
+}
+
+// The sum need not be kept.
+TEST(CpuNorm, NormWithoutSumEqualsNormWithIt) {
+  const int cols = 1100;
+  const Matrix x = noise_matrix(1, 3, cols), delta = noise_matrix(2, 3, cols);
+  const std::vector<float> gain = noise_vector(3, cols, 1);
+  const Step step({{0, 3}});
+  for (const Implementation& level : cpu_levels()) {
+    for (const float* delta_gain : {static_cast<const float*>(nullptr), gain.data()}) {
+      Matrix sum(3, cols), with(3, cols), without(3, cols);
+      NormArgs args{.cols = cols,
+                    .eps = 1e-6f,
+                    .x = x.ref(),
+                    .delta = delta.ref(),
+                    .delta_gain = delta_gain,
+                    .sum = sum.ref(),
+                    .gain = gain.data(),
+                    .out = {.f32 = with.ref()}};
+      run_op(level, {.kind = OpKind::norm}, &args, step.input());
+      args.sum = {};
+      args.out.f32 = without.ref();
+      run_op(level, {.kind = OpKind::norm}, &args, step.input());
+      EXPECT_TRUE(with == without) << level.name;
+    }
   }
 }
 

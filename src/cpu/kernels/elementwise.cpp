@@ -21,8 +21,11 @@ void rope_angles_row(const RopeAnglesArgs& args, const StepInput& input, int row
   store_f32_columns(x, 0, cols, args.out.at<std::byte>(worker.index), cols, row);
 }
 
+// Columns that pass through scratch at a time: in the L1 cache, whole int8 blocks.
+constexpr int kBlockCols = 1024;
+
 template <Activation activation>
-void glu_row(const float* gate, const float* up, float* to, int cols) {
+void glu_columns(const float* gate, const float* up, float* to, int cols) {
   for (int c = 0; c < cols; c += kLanes) {
     const int n = lanes_left(c, cols);
     const F32 g = F32::load_first(gate + c, n);
@@ -35,9 +38,13 @@ void glu_row(const GluArgs& args, const StepInput& /*input*/, int row, const Wor
   float* y = reinterpret_cast<float*>(worker.scratch);
   const float* gate = f32_row(args.gate, worker.index, args.cols, row);
   const float* up = f32_row(args.up, worker.index, args.cols, row);
-  args.activation == Activation::silu ? glu_row<Activation::silu>(gate, up, y, args.cols)
-                                      : glu_row<Activation::gelu_tanh>(gate, up, y, args.cols);
-  store_outputs(args.out, worker.index, y, 0, args.cols, args.cols, row);
+  for (int c = 0; c < args.cols; c += kBlockCols) {
+    const int n = c + kBlockCols < args.cols ? kBlockCols : args.cols - c;
+    args.activation == Activation::silu
+        ? glu_columns<Activation::silu>(gate + c, up + c, y, n)
+        : glu_columns<Activation::gelu_tanh>(gate + c, up + c, y, n);
+    store_outputs(args.out, worker.index, y, c, n, args.cols, row);
+  }
 }
 
 void select_row(const SelectRowsArgs& args, const StepInput& input, int row, const Worker& worker) {
@@ -49,14 +56,15 @@ void embed_row(const EmbedArgs& args, const StepInput& input, int row, const Wor
   const int token = input.tokens[row];
   const size_t bytes = panel_bytes(args.format->panel(), args.cols);
   const std::byte* panel = args.panels + static_cast<size_t>(token / kPanelRows) * bytes;
-  float* x = reinterpret_cast<float*>(worker.scratch);
-  args.format->unpack_row({panel, bytes}, token % kPanelRows, {x, static_cast<size_t>(args.cols)});
+  float* out = f32_row(args.out, worker.index, args.cols, row);
+  args.format->unpack_row({panel, bytes}, token % kPanelRows,
+                          {out, static_cast<size_t>(args.cols)});
   const F32 scale = F32::set1(args.scale);
   for (int c = 0; c < args.cols; c += kLanes) {
     const int n = lanes_left(c, args.cols);
-    (F32::load_first(x + c, n) * scale).store_first(x + c, n);
+    (F32::load_first(out + c, n) * scale).store_first(out + c, n);
   }
-  store_f32_columns(x, 0, args.cols, args.out.at<std::byte>(worker.index), args.cols, row);
+  for (int c = args.cols; c < padded_cols(args.cols); ++c) out[c] = 0;
 }
 
 int rows_of(const GluArgs& args, const StepInput& input) {

@@ -6,42 +6,61 @@
 namespace arion::cpu::ARION_ISA {
 namespace {
 
-void copy(const float* from, float* to, int count) {
-  for (int c = 0; c < count; c += kLanes) {
-    const int n = lanes_left(c, count);
-    F32::load_first(from + c, n).store_first(to + c, n);
-  }
+// Columns that pass through scratch at a time: in the L1 cache, whole int8 blocks.
+constexpr int kBlockCols = 1024;
+
+void zero_padding(float* row, int cols) {
+  for (int c = cols; c < padded_cols(cols); ++c) row[c] = 0;
 }
 
-// to = x + delta
-void add(const float* x, const float* delta, float* to, int count) {
-  for (int c = 0; c < count; c += kLanes) {
-    const int n = lanes_left(c, count);
-    (F32::load_first(x + c, n) + F32::load_first(delta + c, n)).store_first(to + c, n);
+// The residual sum of one row: x, plus the delta, which is normalised first when it has a gain.
+struct RowSum {
+  const float* x;
+  const float* delta;       // null = none
+  const float* delta_gain;  // null = not normalised
+  F32 delta_inverse;
+
+  // Columns [c, c + n), zero in the other lanes.
+  ARION_INLINE F32 load(int c, int n) const {
+    const F32 v = F32::load_first(x + c, n);
+    if (delta == nullptr) return v;
+    const F32 d = F32::load_first(delta + c, n);
+    if (delta_gain == nullptr) return v + d;
+    return v + (d * delta_inverse) * F32::load_first(delta_gain + c, n);
   }
-}
+};
 
 void norm_row(const NormArgs& args, int row, const Worker& worker) {
   const int cols = args.cols;
-  float* s = reinterpret_cast<float*>(worker.scratch);
-  const float* x = f32_row(args.x, worker.index, cols, row);
+  RowSum s{f32_row(args.x, worker.index, cols, row), nullptr, args.delta_gain, F32::zero()};
   if (args.delta) {
-    const float* delta = f32_row(args.delta, worker.index, cols, row);
-    if (args.delta_gain != nullptr) {
-      copy(delta, s, cols);
-      scale_by_gain(s, inverse_rms(delta, cols, args.eps), args.delta_gain, cols);
-      delta = s;
-    }
-    add(x, delta, s, cols);
-    if (args.sum) {
-      store_f32_columns(s, 0, cols, args.sum.at<std::byte>(worker.index), cols, row);
-    }
-  } else {
-    copy(x, s, cols);
+    s.delta = f32_row(args.delta, worker.index, cols, row);
+    if (args.delta_gain != nullptr) s.delta_inverse = inverse_rms(s.delta, cols, args.eps);
+  }
+  float* sum = args.sum ? f32_row(args.sum, worker.index, cols, row) : nullptr;
+  F32 squares = F32::zero();
+  for (int c = 0; c < cols; c += kLanes) {
+    const int n = lanes_left(c, cols);
+    const F32 v = s.load(c, n);
+    squares = fma(v, v, squares);
+    if (sum != nullptr) v.store_first(sum + c, n);
+  }
+  if (sum != nullptr) {
+    zero_padding(sum, cols);
+    s = {sum, nullptr, nullptr, F32::zero()};  // x may be gone: sum may have replaced it
   }
   if (args.gain == nullptr) return;
-  scale_by_gain(s, inverse_rms(s, cols, args.eps), args.gain, cols);
-  store_outputs(args.out, worker.index, s, 0, cols, cols, row);
+  const F32 inverse = inverse_rms(squares, cols, args.eps);
+  float* y = reinterpret_cast<float*>(worker.scratch);
+  for (int begin = 0; begin < cols; begin += kBlockCols) {
+    const int end = begin + kBlockCols < cols ? begin + kBlockCols : cols;
+    for (int c = begin; c < end; c += kLanes) {
+      const int n = lanes_left(c, end);
+      const F32 v = (s.load(c, n) * inverse) * F32::load_first(args.gain + c, n);
+      v.store_first(y + c - begin, n);
+    }
+    store_outputs(args.out, worker.index, y, begin, end - begin, cols, row);
+  }
 }
 
 void convert_row(const ConvertArgs& args, int row, const Worker& worker) {
@@ -50,10 +69,14 @@ void convert_row(const ConvertArgs& args, int row, const Worker& worker) {
 }
 
 void add_row(const AddArgs& args, int row, const Worker& worker) {
-  float* sum = reinterpret_cast<float*>(worker.scratch);
-  add(f32_row(args.a, worker.index, args.cols, row), f32_row(args.b, worker.index, args.cols, row),
-      sum, args.cols);
-  store_f32_columns(sum, 0, args.cols, args.out.at<std::byte>(worker.index), args.cols, row);
+  const float* a = f32_row(args.a, worker.index, args.cols, row);
+  const float* b = f32_row(args.b, worker.index, args.cols, row);
+  float* out = f32_row(args.out, worker.index, args.cols, row);
+  for (int c = 0; c < args.cols; c += kLanes) {
+    const int n = lanes_left(c, args.cols);
+    (F32::load_first(a + c, n) + F32::load_first(b + c, n)).store_first(out + c, n);
+  }
+  zero_padding(out, args.cols);
 }
 
 template <typename Args>
