@@ -121,6 +121,38 @@ TEST(CpuHeads, KeysAndValuesStoreWhatTheOutputShows) {
   }
 }
 
+// (x0, x1) -> (fma(x0, c, -(x1 * s)), fma(x0, s, x1 * c)); the rest of the head is copied.
+TEST(CpuHeads, RotationFollowsTheContractBitForBit) {
+  constexpr int kDim = 80, kPairs = 36;
+  const Matrix x = noise_matrix(3, 1, kDim), angles = noise_matrix(4, 1, 2 * kPairs);
+  const std::vector<double> a = angles.values(0);
+  const Step step({{0, 1}});
+  for (const RopePairing pairing : {RopePairing::adjacent, RopePairing::half_split}) {
+    std::vector<double> want = x.values(0);
+    for (int i = 0; i < kPairs; ++i) {
+      const bool adjacent = pairing == RopePairing::adjacent;
+      double& first = want[adjacent ? 2 * i : i];
+      double& second = want[adjacent ? 2 * i + 1 : i + kPairs];
+      const auto x0 = static_cast<float>(first), x1 = static_cast<float>(second);
+      const auto c = static_cast<float>(a[i]), s = static_cast<float>(a[kPairs + i]);
+      first = std::fma(x0, c, -(x1 * s));
+      second = std::fma(x0, s, x1 * c);
+    }
+    for (const Implementation& level : cpu_levels()) {
+      Matrix out(1, kDim);
+      const HeadArgs args{.heads = 1,
+                          .head_dim = kDim,
+                          .x = x.ref(),
+                          .angles = angles.ref(),
+                          .pairs = kPairs,
+                          .pairing = pairing,
+                          .out = out.ref()};
+      run_op(level, {.kind = OpKind::rope}, &args, step.input());
+      EXPECT_EQ(out.values(0), want) << level.name;
+    }
+  }
+}
+
 TEST(CpuHeads, OutputMayReplaceItsInput) {
   const Step step({{0, 9}});
   const Matrix angles = noise_matrix(4, 9, 16);

@@ -149,6 +149,47 @@ TEST(CpuNorm, NormWritesTheFormsConvertWouldMake) {
   }
 }
 
+// 1 / sqrt(mean of squares + eps): 16 lanes in ascending order, then the fixed tree.
+float contract_inverse(const std::vector<float>& x, float eps) {
+  float lanes[16] = {};
+  for (size_t c = 0; c < x.size(); ++c) lanes[c % 16] = std::fma(x[c], x[c], lanes[c % 16]);
+  for (int half = 8; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  }
+  return 1.0f / std::sqrt(lanes[0] / static_cast<float>(x.size()) + eps);
+}
+
+TEST(CpuNorm, EveryLevelComputesTheContractBitForBit) {
+  for (const int cols : kSizes) {
+    const std::vector<float> x = noise_vector(1, cols), delta = noise_vector(2, cols);
+    const std::vector<float> gain = noise_vector(3, cols, 1), delta_gain = noise_vector(4, cols, 1);
+    std::vector<float> s(cols), y(cols);
+    const float delta_inverse = contract_inverse(delta, 1e-6f);
+    for (int c = 0; c < cols; ++c) s[c] = x[c] + (delta[c] * delta_inverse) * delta_gain[c];
+    const float inverse = contract_inverse(s, 1e-6f);
+    for (int c = 0; c < cols; ++c) y[c] = (s[c] * inverse) * gain[c];
+
+    Matrix x_matrix(1, cols), delta_matrix(1, cols);
+    x_matrix.set_row(0, x);
+    delta_matrix.set_row(0, delta);
+    const Step step({{0, 1}});
+    for (const Implementation& level : cpu_levels()) {
+      Sums result{{1, cols}, {1, cols}};
+      const NormArgs args{.cols = cols,
+                          .eps = 1e-6f,
+                          .x = x_matrix.ref(),
+                          .delta = delta_matrix.ref(),
+                          .delta_gain = delta_gain.data(),
+                          .sum = result.sum.ref(),
+                          .gain = gain.data(),
+                          .out = {.f32 = result.out.ref()}};
+      run_op(level, {.kind = OpKind::norm}, &args, step.input());
+      EXPECT_EQ(result.sum.values(0), std::vector<double>(s.begin(), s.end())) << level.name;
+      EXPECT_EQ(result.out.values(0), std::vector<double>(y.begin(), y.end())) << level.name;
+    }
+  }
+}
+
 // More columns than scratch holds.
 TEST(CpuNorm, WideRowsNeedNoMoreScratch) {
   const int cols = 300000;
