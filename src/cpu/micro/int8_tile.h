@@ -52,29 +52,78 @@ struct Int8TileArgs {
   bool is_first;    // start from 0 instead of y
 };
 
-template <Codec kCodec, ScaleMode kMode>
-ARION_INLINE F32 int8_block(F32 acc, const Bytes (&v)[8], const BlockScales& scales,
-                            const Int8Tile& tile, const RowTerms& term, int row) {
-  const int8_t* q = tile.q[row];
-  const F32 a = F32::set1(tile.scale[row]);
-  if constexpr (kMode == ScaleMode::a) {
-    const I32 dot = dot_codes<kCodec, 0, 8>(I32::set1(term.start[0][row]), v, q);
-    return fma(scales.d * a, to_f32(dot), acc);
-  } else if constexpr (kMode == ScaleMode::d16) {
-    const I32 low = dot_codes<kCodec, 0, 4>(I32::set1(term.start[0][row]), v, q);
-    const I32 high = dot_codes<kCodec, 4, 4>(I32::set1(term.start[1][row]), v, q);
-    // |s * dot| <= 128 * 16 * 32 * 127 < 2^23: product and sum are exact integers.
-    const F32 t = fma(scales.s1, to_f32(high), scales.s0 * to_f32(low));
-    return fma(scales.d * a, t, acc);
+// The first row of a call in one block; further rows lie at constant distances, so that the inner
+// loop addresses all of them from three registers.
+struct BlockRows {
+  const int8_t* q;
+  const float* scale;
+  const int32_t* start;
+  const float* sum;
+};
+
+// Sums over some of the vectors for G rows at once. The rows alternate, because a chain of eight
+// dots takes 40 cycles: in row order the scheduler fills with instructions that wait.
+template <Codec kCodec, int kBegin, int kCount, int G>
+ARION_INLINE void dot_rows(I32 (&dot)[G], const Bytes (&v)[8], const int8_t* q) {
+  if constexpr (G == 1) {
+    dot[0] = dot_codes<kCodec, kBegin, kCount>(dot[0], v, q);
   } else {
-    const I32 dot = dot_codes<kCodec, 0, 8>(I32::zero(), v, q);
-    acc = fma(scales.d * a, to_f32(dot), acc);
-    return fma(scales.m, F32::set1(term.sum[row]), acc);
+    static_for<kCount>([&](auto k) ARION_INLINE_LAMBDA {
+      static_for<G>([&](auto g) ARION_INLINE_LAMBDA {
+        dot[g] = dot_codes<kCodec, kBegin + k, 1>(dot[g], v, q + g * kTileCols);
+      });
+    });
   }
 }
 
-// Bytes a panel's stream is prefetched ahead: measured best for four streams per thread.
-inline constexpr size_t kPrefetchBytes = 1024;
+// Adds one block to rows [kRow, kRow + G).
+template <Codec kCodec, ScaleMode kMode, int kRow, int G>
+ARION_INLINE void int8_block(F32* acc, const Bytes (&v)[8], const BlockScales& scales,
+                             const BlockRows& rows) {
+  const int8_t* q = rows.q + kRow * kTileCols;
+  I32 dot[G];
+  const auto start = [&](const int32_t* from) ARION_INLINE_LAMBDA {
+    static_for<G>([&](auto g) ARION_INLINE_LAMBDA { dot[g] = I32::set1(from[kRow + g]); });
+  };
+  const auto add = [&](int g, F32 t) ARION_INLINE_LAMBDA {
+    acc[kRow + g] = fma(scales.d * F32::set1(rows.scale[kRow + g]), t, acc[kRow + g]);
+  };
+  if constexpr (kMode == ScaleMode::a) {
+    start(rows.start);
+    dot_rows<kCodec, 0, 8>(dot, v, q);
+    static_for<G>([&](auto g) ARION_INLINE_LAMBDA { add(g, to_f32(dot[g])); });
+  } else if constexpr (kMode == ScaleMode::d16) {
+    // |s * dot| <= 128 * 16 * 32 * 127 < 2^23: products and sum are exact integers.
+    F32 low[G];
+    start(rows.start);
+    dot_rows<kCodec, 0, 4>(dot, v, q);
+    static_for<G>([&](auto g) ARION_INLINE_LAMBDA { low[g] = scales.s0 * to_f32(dot[g]); });
+    start(rows.start + kTileRows);
+    dot_rows<kCodec, 4, 4>(dot, v, q);
+    static_for<G>([&](auto g)
+                      ARION_INLINE_LAMBDA { add(g, fma(scales.s1, to_f32(dot[g]), low[g])); });
+  } else {
+    static_for<G>([&](auto g) ARION_INLINE_LAMBDA { dot[g] = I32::zero(); });
+    dot_rows<kCodec, 0, 8>(dot, v, q);
+    static_for<G>([&](auto g) ARION_INLINE_LAMBDA {
+      add(g, to_f32(dot[g]));
+      acc[kRow + g] = fma(scales.m, F32::set1(rows.sum[kRow + g]), acc[kRow + g]);
+    });
+  }
+}
+
+// Rows whose dots alternate: with the accumulators and codes they fit the 32 AVX-512 registers.
+#if defined(ARION_ISA_avx512) || defined(ARION_ISA_avx512bf16)
+template <ScaleMode kMode, int T>
+inline constexpr int kAlternating = kMode == ScaleMode::d16 ? (T < 2 ? T : 2) : (T < 4 ? T : 4);
+#else
+template <ScaleMode kMode, int T>
+inline constexpr int kAlternating = 1;
+#endif
+
+// Bytes a panel's stream is prefetched ahead; fewer streams must reach further to hide the memory.
+template <int R>
+inline constexpr size_t kPrefetchBytes = R >= 4 ? 1024 : 2048;
 
 template <Codec kCodec, ScaleMode kMode, int R, int T>
 ARION_NOINLINE void multiply_int8(const Int8TileArgs& args) {
@@ -91,33 +140,38 @@ ARION_NOINLINE void multiply_int8(const Int8TileArgs& args) {
   });
 
   const std::byte* superblock = args.panel;
-  const Int8Tile* tile = args.tiles;
-  const RowTerms* term = args.terms;
-  const int lane = args.lane;
+  const auto lane = static_cast<size_t>(args.lane);
+  BlockRows rows{args.tiles->q[0] + lane * kTileCols, args.tiles->scale + lane,
+                 args.terms->start[0] + lane, args.terms->sum + lane};
   for (int left = args.blocks; left > 0; left -= kBlocks, superblock += kSuperblock) {
     const int blocks = left < kBlocks ? left : kBlocks;
     static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
-      const std::byte* ahead = superblock + r * args.panel_stride + kPrefetchBytes;
+      const std::byte* ahead = superblock + r * args.panel_stride + kPrefetchBytes<R>;
       if constexpr (kBlocks <= 2) {
         for (size_t i = 0; i < kSuperblock; i += 64) prefetch(ahead + i);
       } else {
         for (size_t i = 0; i < scale_bytes(kMode); i += 64) prefetch(ahead + i);
       }
     });
-    for (int b = 0; b < blocks; ++b, ++tile, ++term) {
+    for (int b = 0; b < blocks; ++b) {
       static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
         const std::byte* base = superblock + r * args.panel_stride;
         const std::byte* codes = base + scale_bytes(kMode) + kCodes * static_cast<size_t>(b);
         if constexpr (kBlocks > 2) {
-          for (size_t i = 0; i < kCodes; i += 64) prefetch(codes + kPrefetchBytes + i);
+          for (size_t i = 0; i < kCodes; i += 64) prefetch(codes + kPrefetchBytes<R> + i);
         }
         Bytes v[8];
         unpack_codes<kCodec>(codes, v);
         const BlockScales scales = load_scales<kMode>(base, b);
-        static_for<T>([&](auto t) ARION_INLINE_LAMBDA {
-          acc[r][t] = int8_block<kCodec, kMode>(acc[r][t], v, scales, *tile, *term, lane + t);
+        constexpr int G = kAlternating<kMode, T>;
+        static_for<T / G>([&](auto group) ARION_INLINE_LAMBDA {
+          int8_block<kCodec, kMode, group.value * G, G>(acc[r], v, scales, rows);
         });
       });
+      rows.q += sizeof(Int8Tile);
+      rows.scale += sizeof(Int8Tile) / sizeof(float);
+      rows.start += sizeof(RowTerms) / sizeof(int32_t);
+      rows.sum += sizeof(RowTerms) / sizeof(float);
     }
   }
 

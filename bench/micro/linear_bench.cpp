@@ -1,0 +1,224 @@
+// Rates of the linear kernels, beside what the machine can do at that moment.
+//
+//   linear_bench [isa] [spec ...]      specs as c4.a, c4.d32, bf16.none; default: all with int8
+//
+// Every line is the median over alternating runs of: the kernel, a VNNI probe and a probe of the
+// read bandwidth, all on the same number of threads, by the processor time of the busiest thread.
+#include <immintrin.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cpu/cpu_kernels.h"
+#include "tensor/memory.h"
+
+namespace {
+
+using namespace arion;
+
+constexpr int kFeatures = 4096, kCols = 4096;
+constexpr int kRepeats = 15;
+constexpr int kCopies = 24;  // matrices in turn, so that the weights come from memory
+
+// Processor time of the calling thread in seconds: what other programs take does not count.
+double busy_time() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+// Two threads that wait for each other between jobs.
+class Pair {
+ public:
+  Pair() : thread_([this] { loop(); }) {}
+  ~Pair() {
+    quit_ = true;
+    generation_.fetch_add(1);
+    thread_.join();
+  }
+  // Seconds of the thread that was busy longest.
+  double run(int threads, const std::function<void(int)>& job) {
+    const std::function<void(int)> timed = [&](int id) {
+      const double start = busy_time();
+      job(id);
+      seconds_[id] = busy_time() - start;
+    };
+    seconds_[1] = 0;
+    if (threads == 1) {
+      timed(0);
+      return seconds_[0];
+    }
+    job_ = &timed;
+    const int generation = generation_.fetch_add(1) + 1;
+    timed(0);
+    while (done_.load() != generation) std::this_thread::yield();
+    return std::max(seconds_[0], seconds_[1]);
+  }
+
+ private:
+  void loop() {
+    for (int seen = 0;;) {
+      while (generation_.load() == seen) std::this_thread::yield();
+      seen = generation_.load();
+      if (quit_) return;
+      (*job_)(1);
+      done_.store(seen);
+    }
+  }
+
+  std::atomic<int> generation_{0}, done_{0};
+  std::atomic<bool> quit_{false};
+  double seconds_[2] = {};
+  const std::function<void(int)>* job_ = nullptr;
+  std::thread thread_;
+};
+
+__attribute__((target("avx512f,avx512vnni"))) void vnni_loop(int count) {
+  __m512i a[12];
+  for (auto& v : a) v = _mm512_setzero_si512();
+  const __m512i ones = _mm512_set1_epi8(1);
+  for (int i = 0; i < count; ++i) {
+    asm volatile(
+        "vpdpbusd %12,%12,%0\nvpdpbusd %12,%12,%1\nvpdpbusd %12,%12,%2\nvpdpbusd %12,%12,%3\n"
+        "vpdpbusd %12,%12,%4\nvpdpbusd %12,%12,%5\nvpdpbusd %12,%12,%6\nvpdpbusd %12,%12,%7\n"
+        "vpdpbusd %12,%12,%8\nvpdpbusd %12,%12,%9\nvpdpbusd %12,%12,%10\nvpdpbusd %12,%12,%11\n"
+        : "+v"(a[0]), "+v"(a[1]), "+v"(a[2]), "+v"(a[3]), "+v"(a[4]), "+v"(a[5]), "+v"(a[6]),
+          "+v"(a[7]), "+v"(a[8]), "+v"(a[9]), "+v"(a[10]), "+v"(a[11])
+        : "v"(ones));
+  }
+}
+
+__attribute__((target("avx512f"))) void read_loop(const std::byte* p, size_t bytes) {
+  const size_t part = bytes / 4 / 64 * 64;
+  __m512i sum[4];
+  for (auto& v : sum) v = _mm512_setzero_si512();
+  for (size_t i = 0; i < part; i += 64) {
+    for (int s = 0; s < 4; ++s) {
+      const std::byte* at = p + static_cast<size_t>(s) * part + i;
+      _mm_prefetch(reinterpret_cast<const char*>(at + 1024), _MM_HINT_T0);
+      sum[s] = _mm512_or_si512(sum[s], _mm512_load_si512(at));
+    }
+  }
+  const __m512i all =
+      _mm512_or_si512(_mm512_or_si512(sum[0], sum[1]), _mm512_or_si512(sum[2], sum[3]));
+  asm volatile("" ::"v"(all));
+}
+
+struct Spec {
+  const char* name;
+  PanelSpec panel;
+  ActivationForm form;
+};
+
+const Spec kSpecs[] = {
+    {"c4.a", {Codec::c4, ScaleMode::a, 8}, ActivationForm::int8},
+    {"c4.b", {Codec::c4, ScaleMode::b, 0}, ActivationForm::int8},
+    {"c4.d32", {Codec::c4, ScaleMode::d32, 0}, ActivationForm::int8},
+    {"c5.a", {Codec::c5, ScaleMode::a, 16}, ActivationForm::int8},
+    {"c5.d32", {Codec::c5, ScaleMode::d32, 0}, ActivationForm::int8},
+    {"c6.d16", {Codec::c6, ScaleMode::d16, 32}, ActivationForm::int8},
+    {"c8.a", {Codec::c8, ScaleMode::a, 128}, ActivationForm::int8},
+    {"bf16", {Codec::bf16, ScaleMode::none, 0}, ActivationForm::bf16},
+    {"f32", {Codec::f32, ScaleMode::none, 0}, ActivationForm::f32},
+};
+
+class Bench {
+ public:
+  explicit Bench(IsaLevel level) { register_cpu_kernels(registry_, level); }
+
+  void run(const Spec& spec) {
+    const size_t bytes = panel_bytes(spec.panel, kCols) * panel_count(kFeatures);
+    const size_t copies = std::max<size_t>(2, kCopies * (size_t{10} << 20) / bytes);
+    weights_ = Memory(bytes * copies);
+    // Any bytes will do; 0x2a2a as f16 is a small normal number.
+    std::memset(weights_.data(), 0x2a, weights_.size());
+    Memory x(activation_bytes(spec.form, 512, kCols));
+    if (spec.form != ActivationForm::int8) std::memset(x.data(), 0x3a, x.size());
+    Memory y(activation_bytes(ActivationForm::f32, 512, kFeatures));
+    LinearArgs args;
+    args.form = spec.form;
+    args.x = {x.data(), 0};
+    args.weight = {weights_.data(), spec.panel, kFeatures, kCols};
+    args.out.f32 = {y.data(), 0};
+    const Kernel& kernel =
+        registry_.best({.kind = OpKind::linear, .form = spec.form, .weights = spec.panel});
+    std::printf("%s, %d x %d\n%8s %5s %9s %7s %9s %7s %9s %9s %7s %9s\n", kernel.name, kFeatures,
+                kCols, "threads", "rows", "TOPS", "share", "best", "share", "VNNI", "GB/s", "share",
+                "read");
+    for (const int threads : {1, 2}) {
+      for (const int rows : {1, 4, 8, 16, 64, 512}) measure(kernel, args, rows, threads, copies);
+    }
+  }
+
+ private:
+  void measure(const Kernel& kernel, LinearArgs args, int rows, int threads, size_t copies) {
+    const size_t bytes = weights_.size() / copies;
+    StepInput input;
+    input.all.count = rows;
+    const int chunks = kernel.chunks(&args, input, threads);
+    const int matrices = rows >= 64 ? 1 : rows >= 8 ? 8 : static_cast<int>(copies);
+    std::vector<double> rate, vnni, read;
+    for (int repeat = 0; repeat < kRepeats; ++repeat) {
+      double seconds = 0;
+      for (int m = 0; m < matrices; ++m) {
+        const size_t copy = static_cast<size_t>(repeat * matrices + m) % copies;
+        args.weight.panels = weights_.data() + bytes * copy;
+        std::atomic<int> next{threads};
+        seconds += pair_.run(threads, [&](int id) {
+          for (int chunk = id; chunk < chunks; chunk = next.fetch_add(1)) {
+            kernel.run(&args, input, chunk, chunks, {id, scratch_[id].data()});
+          }
+        });
+      }
+      rate.push_back(matrices / seconds);
+      seconds = pair_.run(threads, [&](int) { vnni_loop(100000); });
+      vnni.push_back(100000.0 * 12 * 128 * threads / seconds / 1e12);
+      const size_t half = weights_.size() / static_cast<size_t>(threads);
+      seconds = pair_.run(threads, [&](int id) {
+        read_loop(weights_.data() + half * static_cast<size_t>(id), half);
+      });
+      read.push_back(static_cast<double>(weights_.size()) / seconds / 1e9);
+    }
+    const double pairs = 2e-12 * rows * kFeatures * kCols;
+    const double tops = median(rate) * pairs, best = *std::ranges::max_element(rate) * pairs;
+    const double gbs = median(rate) * static_cast<double>(bytes) / 1e9;
+    std::printf("%8d %5d %9.3f %6.1f%% %9.3f %6.1f%% %9.3f %9.1f %6.1f%% %9.1f\n", threads, rows,
+                tops, 100 * tops / median(vnni), best, 100 * best / *std::ranges::max_element(vnni),
+                median(vnni), gbs, 100 * gbs / median(read), median(read));
+    std::fflush(stdout);
+  }
+
+  KernelRegistry registry_;
+  Memory weights_;
+  Memory scratch_[2] = {Memory(kScratchBytes), Memory(kScratchBytes)};
+  Pair pair_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const IsaLevel level = select_isa(argc > 1 ? argv[1] : "");
+  if (level < IsaLevel::avx512) {
+    std::fprintf(stderr, "linear_bench: the probes need AVX-512\n");
+    return 1;
+  }
+  Bench bench(level);
+  for (const Spec& spec : kSpecs) {
+    bool is_wanted = argc <= 2;
+    for (int i = 2; i < argc; ++i) is_wanted |= spec.name == std::string(argv[i]);
+    if (is_wanted) bench.run(spec);
+  }
+  return 0;
+}
