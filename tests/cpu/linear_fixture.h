@@ -1,11 +1,13 @@
 // Random weights, activations and buffers for the tests of the linear kernels.
 #pragma once
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <span>
 #include <vector>
 
 #include "backend/kernel.h"
+#include "base/half.h"
 #include "cpu/cpu_kernels.h"
 #include "op/reference_matrix.h"
 #include "quant/panel_pack.h"
