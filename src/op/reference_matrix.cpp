@@ -80,7 +80,7 @@ void reference_store(const Outputs& out, int row, std::span<const double> values
   }
   if (out.bf16) {
     uint16_t* to = reference_row<uint16_t>(out.bf16, ActivationForm::bf16, row, cols);
-    std::transform(rounded.begin(), rounded.end(), to, float_to_bfloat16);
+    for (size_t c = 0; c < rounded.size(); ++c) to[c] = float_to_bfloat16(rounded[c]);
   }
   if (out.int8) {
     for (int block = 0; block * kTileCols < padded_cols(cols); ++block) {
