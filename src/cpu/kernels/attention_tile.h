@@ -123,7 +123,7 @@ inline void softmax(QueryRow& row, int head_dim) {
 }
 
 // split_acc[d] = fma(p[j], v[j][d], split_acc[d]) for j ascending in `keys`, C vectors of d.
-// `left` is the number of valid lanes of the last vector.
+// The tail is the last vector of a dimension that is no multiple of 16: V is read with a mask.
 template <typename Kv, int R, int C, bool is_tail>
 ARION_INLINE void add_columns(QueryRow* rows, const TileBlocks& tile, Range keys, int head_dim,
                               int d) {
