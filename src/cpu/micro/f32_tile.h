@@ -72,15 +72,24 @@ ARION_INLINE void multiply_f32_panels(const F32TileArgs& args, int panels) {
   }
 }
 
-// As many whole groups of T rows as there are.
+// As many whole groups of T rows as there are, for as many whole groups of R panels.
 template <int R, int T>
 ARION_INLINE void multiply_f32_rows(F32TileArgs& args, int& rows, int panels) {
-  while (rows >= T) {
-    multiply_f32_panels<R, T>(args, panels);
-    args.x += T * args.x_stride;
-    args.y += T * args.y_stride;
-    rows -= T;
+  const int groups = rows / T;
+  for (int p = 0; p < panels && groups > 0; p += R) {
+    // A few panels stay in the L1 cache while the rows pass by.
+    F32TileArgs part = args;
+    part.weights += static_cast<size_t>(p) * part.panel_stride;
+    part.y += p * kLanes;
+    for (int g = 0; g < groups; ++g) {
+      multiply_f32_panels<R, T>(part, panels - p < R ? panels - p : R);
+      part.x += T * part.x_stride;
+      part.y += T * part.y_stride;
+    }
   }
+  args.x += static_cast<size_t>(groups * T) * args.x_stride;
+  args.y += static_cast<size_t>(groups * T) * args.y_stride;
+  rows -= groups * T;
 }
 
 // Any number of rows and panels.
