@@ -62,6 +62,18 @@ size_t packed_bytes(const Graph& graph) {
   return bytes;
 }
 
+PackedWeights::PackedWeights(const Graph& graph)
+    : matrices_(graph.weights.size()), vectors_(graph.weights.size(), nullptr) {
+  for (size_t w = 0; w < graph.weights.size(); ++w) {
+    const Weight& weight = graph.weights[w];
+    matrices_[w] = {.spec = weight.format->panel(), .rows = weight.rows, .cols = weight.cols};
+  }
+}
+
+PackedWeights PackedWeights::shapes_of(const Graph& graph) {
+  return PackedWeights(graph);
+}
+
 PackedWeights::PackedWeights(const Graph& graph, WorkerPool& pool,
                              const std::function<void(const Weight&)>& on_packed)
     : memory_(packed_bytes(graph)),

@@ -18,6 +18,9 @@ class PackedWeights {
   PackedWeights(const Graph& graph, WorkerPool& pool,
                 const std::function<void(const Weight&)>& on_packed);
 
+  // Shapes only, no data: for plans that are looked at and never run.
+  static PackedWeights shapes_of(const Graph& graph);
+
   const PanelMatrix& matrix(WeightId id) const { return matrices_[static_cast<size_t>(id.index)]; }
   // Null for an absent id.
   const float* vector(WeightId id) const {
@@ -28,6 +31,8 @@ class PackedWeights {
   size_t total_bytes() const { return memory_.size(); }
 
  private:
+  explicit PackedWeights(const Graph& graph);
+
   Memory memory_;
   std::vector<PanelMatrix> matrices_;  // by weight id; panels null for vectors
   std::vector<const float*> vectors_;  // by weight id; null for matrices

@@ -31,8 +31,7 @@ std::string plan_text(Model model, const PassOptions& options = {}) {
   run_passes(model.graph, all_passes(), options);
   KernelRegistry kernels;
   register_reference_kernels(kernels);
-  WorkerPool pool(1);
-  const PackedWeights weights(model.graph, pool, nullptr);
+  const PackedWeights weights = PackedWeights::shapes_of(model.graph);
   const ExecutionPlan plan =
       Planner(model.graph, weights, kernels).plan({.rows = 1, .workers = 2}, nullptr);
   std::string text, scope;
