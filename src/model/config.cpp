@@ -1,8 +1,10 @@
 #include "model/config.h"
 
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
+#include "io/gguf_value.h"
 
 namespace arion {
 namespace {
@@ -12,6 +14,7 @@ constexpr int kMaxHidden = 1 << 20;
 constexpr int kMaxHeads = 4096;
 constexpr int kMaxHeadDim = 512;  // what the attention kernels are built for
 constexpr int kMaxContext = 1 << 26;
+constexpr double kMinRopeBase = 2, kMaxRopeBase = 1e12;  // models use 10,000 and more
 
 // Reads the keys of one architecture: "<arch>.block_count" and so on.
 class Reader {
@@ -84,10 +87,10 @@ std::vector<bool> window_pattern(const Reader& reader, const ArchSpec& spec, siz
 RopeScaling read_rope_scaling(const Reader& reader, int context_length) {
   RopeScaling scaling;
   const auto type = reader.metadata().get_string(reader.key("rope.scaling.type"));
-  scaling.factor = reader.number("rope.scaling.factor", 1, 1e-6, 1e6);
-  if (!reader.has("rope.scaling.factor")) {
-    scaling.factor = reader.number("rope.scale_linear", 1, 1e-6, 1e6);
-  }
+  const char* key = reader.has("rope.scaling.factor") ? "rope.scaling.factor" : "rope.scale_linear";
+  scaling.factor = reader.number(key, 0, 0, 1e6);
+  if (scaling.factor == 0) scaling.factor = 1;  // as if absent
+  scaling.attention_factor = reader.number("rope.scaling.attn_factor", 1, 1e-6, 1e6);
   if (type == "none" || (!type && scaling.factor == 1)) return scaling;
   if (!type || type == "linear") {
     scaling.type = RopeScaling::Type::linear;
@@ -95,15 +98,54 @@ RopeScaling read_rope_scaling(const Reader& reader, int context_length) {
     scaling.type = RopeScaling::Type::yarn;
     scaling.original_context =
         reader.optional("rope.scaling.original_context_length", context_length, 1, kMaxContext);
-    scaling.attention_factor = reader.number("rope.scaling.attn_factor", 0, 0, 1e3);
     scaling.beta_fast = reader.number("rope.scaling.yarn_beta_fast", 32, 1e-3, 1e6);
     scaling.beta_slow = reader.number("rope.scaling.yarn_beta_slow", 1, 1e-3, 1e6);
+    scaling.extrapolation = reader.number("rope.scaling.yarn_ext_factor", 1, -1, 1);
+    if (scaling.extrapolation < 0) scaling.extrapolation = 1;  // as if absent
+    scaling.magnitude = reader.number("rope.scaling.yarn_attn_factor", 0, 0, 1e6);
+    scaling.log_multiplier = reader.number("rope.scaling.yarn_log_multiplier", 0, 0, 1e6);
   } else {
     fail(ErrorCode::bad_input,
          "metadata key {} is '{}'; supported rotations are none, linear and yarn",
          reader.key("rope.scaling.type"), printable(*type));
   }
   return scaling;
+}
+
+// Keys that change the mathematics in a way no row of the table describes. Their neutral value is
+// 0 or, for factors, 1.
+void refuse_unknown_mathematics(const Reader& reader) {
+  struct Key {
+    const char* name;
+    bool is_factor;
+  };
+  static constexpr Key kKeys[] = {
+      {"logit_scale", true},
+      {"residual_scale", true},
+      {"embedding_scale", true},
+      {"attn_logit_softcapping", false},
+      {"final_logit_softcapping", false},
+      {"attention.temperature_scale", false},
+      {"attention.shared_kv_layers", false},
+      {"expert_count", false},
+      {"nextn_predict_layers", false},
+  };
+  for (const Key& key : kKeys) {
+    const GgufEntry* entry = reader.metadata().find(reader.key(key.name));
+    if (entry == nullptr) continue;
+    std::optional<double> value;
+    if (!entry->is_array()) {
+      value = load_float(entry->type, entry->payload.data());
+      if (const auto integer = load_integer(entry->type, entry->payload.data())) value = *integer;
+    }
+    if (value == 0.0 || (key.is_factor && value == 1.0)) continue;
+    fail(ErrorCode::bad_input, "metadata key {} is {}: this build cannot compute such a model",
+         reader.key(key.name), describe_value(*entry));
+  }
+  if (reader.metadata().get_bool(reader.key("attention.causal")) == false) {
+    fail(ErrorCode::bad_input, "metadata key {} is false: this build only runs causal models",
+         reader.key("attention.causal"));
+  }
 }
 
 void read_head_dim(const Reader& reader, ModelConfig& config) {
@@ -139,6 +181,8 @@ ModelConfig read_config(const GgufMetadata& metadata, int vocab) {
   config.name = std::string(metadata.get_string("general.name").value_or(""));
   const ArchSpec& spec = *config.spec;
   const Reader reader(metadata, spec.name);
+
+  refuse_unknown_mathematics(reader);
 
   const auto layers = static_cast<size_t>(reader.required("block_count", 1, kMaxLayers));
   config.hidden = reader.required("embedding_length", 1, kMaxHidden);
@@ -176,16 +220,17 @@ ModelConfig read_config(const GgufMetadata& metadata, int vocab) {
     fail(ErrorCode::bad_input, "metadata key {} is missing",
          reader.key("attention.layer_norm_rms_epsilon"));
   }
-  config.rope_base = reader.number("rope.freq_base", 10000, 1e-3, 1e12);
+  config.rope_base = reader.number("rope.freq_base", 10000, kMinRopeBase, kMaxRopeBase);
   const double fallback = spec.window_rope_base > 0 ? spec.window_rope_base : config.rope_base;
-  config.window_rope_base = reader.number("rope.freq_base_swa", fallback, 1e-3, 1e12);
+  config.window_rope_base =
+      reader.number("rope.freq_base_swa", fallback, kMinRopeBase, kMaxRopeBase);
   config.rope_scaling = read_rope_scaling(reader, config.context_length);
 
   const bool is_hidden_scale = static_cast<int>(layers) == spec.hidden_scale_layers;
   const double scored = is_hidden_scale ? static_cast<double>(config.hidden) / heads[0]
                                         : static_cast<double>(config.head_dim);
-  config.attention_scale =
-      static_cast<float>(reader.number("attention.scale", 1.0 / std::sqrt(scored), 1e-9, 1e9));
+  const double scale = reader.number("attention.scale", 0, 0, 1e9);
+  config.attention_scale = static_cast<float>(scale > 0 ? scale : 1.0 / std::sqrt(scored));
   if (spec.scales_embedding) {
     config.embedding_scale = static_cast<float>(std::sqrt(static_cast<double>(config.hidden)));
   }

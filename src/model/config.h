@@ -19,9 +19,13 @@ struct RopeScaling {
   enum class Type : uint8_t { none, linear, yarn };
   Type type = Type::none;
   double factor = 1;
-  double original_context = 0;  // tokens; yarn only
-  double attention_factor = 0;  // yarn: 0 = from the factor
-  double beta_fast = 32, beta_slow = 1;
+  double attention_factor = 1;  // multiplies cos and sin, whatever the type
+  // YaRN only:
+  double original_context = 0;           // tokens
+  double beta_fast = 32, beta_slow = 1;  // turns in the original context between which to blend
+  double extrapolation = 1;   // share of unstretched frequencies where rotations are fast
+  double magnitude = 0;       // of cos and sin; 0 = from the factor
+  double log_multiplier = 0;  // the magnitude from the factor, divided by that of this share
 };
 
 struct ModelConfig {

@@ -16,6 +16,11 @@ double correction_pair(double turns, int dims, double base, double original_cont
          (2 * real::log(base));
 }
 
+// How much longer attention's logits must be after stretching, for a share of the correction.
+double yarn_magnitude(double factor, double share) {
+  return factor <= 1 ? 1.0 : 0.1 * share * real::log(factor) + 1.0;
+}
+
 void apply_yarn(RopeTable& table, int dims, double base, const RopeScaling& scaling) {
   const double low = std::max(
       std::floor(correction_pair(scaling.beta_fast, dims, base, scaling.original_context)), 0.0);
@@ -25,11 +30,19 @@ void apply_yarn(RopeTable& table, int dims, double base, const RopeScaling& scal
   for (size_t i = 0; i < table.inverse_frequencies.size(); ++i) {
     const double ramp =
         std::clamp((static_cast<double>(i) - low) / std::max(high - low, 0.001), 0.0, 1.0);
+    const double unstretched = (1 - ramp) * scaling.extrapolation;
     double& frequency = table.inverse_frequencies[i];
-    frequency = frequency / scaling.factor * ramp + frequency * (1 - ramp);
+    frequency = frequency / scaling.factor * (1 - unstretched) + frequency * unstretched;
   }
-  const double factor = scaling.attention_factor > 0 ? scaling.attention_factor : 1.0;
-  table.magnitude = static_cast<float>(factor * (0.1 * real::log(scaling.factor) + 1.0));
+}
+
+// What cos and sin are multiplied with. Without extrapolation YaRN is a linear stretch.
+double magnitude(const RopeScaling& scaling) {
+  if (scaling.type != RopeScaling::Type::yarn || scaling.extrapolation == 0) return 1.0;
+  if (scaling.magnitude > 0) return scaling.magnitude;
+  const double all =
+      scaling.log_multiplier > 0 ? yarn_magnitude(scaling.factor, scaling.log_multiplier) : 1.0;
+  return yarn_magnitude(scaling.factor, 1) / all;
 }
 
 }  // namespace
@@ -44,6 +57,7 @@ RopeTable make_rope_table(int dims, double base, const RopeScaling& scaling,
     table.inverse_frequencies.push_back(frequency);
   }
   if (scaling.type == RopeScaling::Type::yarn) apply_yarn(table, dims, base, scaling);
+  table.magnitude = static_cast<float>(scaling.attention_factor * magnitude(scaling));
   return table;
 }
 

@@ -49,9 +49,9 @@ inline FormatOf fallback_mix() {
   };
 }
 
-// A shape whose matrices divide into blocks of `block` columns. Together the shapes have, for
-// blocks of 32, matrices of 576 and 640 columns, heads of 96 whose sum is no multiple of 64 and
-// sizes just above a tile; for blocks of 256, 256, 768 and 2048 columns.
+// A shape whose matrices divide into blocks of `block` columns. Those of llama have 576 and 640
+// columns (blocks of 32) or 256, 768 and 2048 (blocks of 256). The heads of qwen3 end within a
+// padded tile, gemma3 has windows shorter than a tile.
 inline TinyModel tiny_shape(const std::string& arch, int block) {
   TinyModel m{.arch = arch, .is_tied = arch == "qwen3" || arch == "gemma3"};
   auto shape = [&m](int hidden, int feed_forward, int heads, int kv_heads, int head_dim) {
@@ -64,13 +64,24 @@ inline TinyModel tiny_shape(const std::string& arch, int block) {
   const bool is_large = block > 32;
   if (arch == "llama") is_large ? shape(256, 2048, 6, 2, 128) : shape(576, 640, 9, 3, 64);
   if (arch == "qwen2") is_large ? shape(256, 512, 4, 1, 64) : shape(96, 160, 3, 1, 32);
-  if (arch == "qwen3") is_large ? shape(256, 768, 2, 1, 128) : shape(64, 96, 3, 1, 96);
+  if (arch == "qwen3") is_large ? shape(256, 256, 2, 1, 128) : shape(64, 96, 3, 1, 96);
   if (arch == "gemma3") {
-    is_large ? shape(768, 256, 1, 1, 256) : shape(640, 576, 2, 1, 64);
+    is_large ? shape(256, 256, 1, 1, 256) : shape(160, 96, 2, 1, 32);
     m.layers = 3;
     m.window = 16;
     m.window_period = 3;
   }
+  return m;
+}
+
+// The matrices of Gemma 3 270M, with fewer layers and tokens.
+inline TinyModel fallback_mix_model() {
+  TinyModel m{.arch = "gemma3", .hidden = 640, .feed_forward = 2048, .heads = 4, .kv_heads = 1};
+  m.head_dim = 256;
+  m.window = 32;
+  m.window_period = 2;
+  m.is_tied = true;
+  m.format = fallback_mix();
   return m;
 }
 
