@@ -1,6 +1,7 @@
 #include "graph/executor.h"
 
 #include <chrono>
+#include <thread>
 
 #include "base/check.h"
 
@@ -15,12 +16,17 @@ uint64_t next_random(uint64_t& state) {
   return state * 0x2545F4914F6CDD1Dull;
 }
 
+// Mostly a short wait, now and then one longer than a whole step. Sleeping gives the processor to
+// the other workers, so that they get ahead even when there are fewer cores than workers.
 void delay(uint64_t& state) {
   using Clock = std::chrono::steady_clock;
-  // Mostly short waits, now and then one longer than a whole step.
-  const uint64_t random = next_random(state);
-  const auto wait = std::chrono::microseconds(random % 16 == 0 ? random / 16 % 300 : random % 20);
-  for (const auto end = Clock::now() + wait; Clock::now() < end;) {
+  const uint64_t random = next_random(state) >> 32;
+  if (random % 8 == 0) {
+    std::this_thread::sleep_for(std::chrono::microseconds(random / 8 % 200));
+    return;
+  }
+  const auto end = Clock::now() + std::chrono::microseconds(random % 20);
+  while (Clock::now() < end) {
   }
 }
 

@@ -12,15 +12,11 @@
 #include "graph/executor.h"
 #include "graph/packed_weights.h"
 #include "model/model.h"
+#include "runtime/memory_plan.h"
 #include "runtime/model_runner.h"
+#include "runtime/numerics_profile.h"
 
 namespace arion {
-
-struct RunnerLimits {
-  int context_tokens = 0;  // of one sequence; 0 = what the model allows, at most 32768
-  int sequences = 1;       // contexts the KV has room for
-  int step_tokens = 512;   // rows of the largest step
-};
 
 // Owns the weights and the KV. See ModelRunner for threads.
 class GraphRunner final : public ModelRunner {
@@ -32,9 +28,9 @@ class GraphRunner final : public ModelRunner {
               const std::function<void(const Weight&)>& on_packed);
 
   int vocab_size() const override { return model_.config.vocab; }
-  int context_length() const override { return context_tokens_; }
-  int max_step_tokens() const override { return step_tokens_; }
-  int max_step_logit_rows() const override { return step_tokens_; }
+  int context_length() const override { return memory_.limits.context_tokens; }
+  int max_step_tokens() const override { return memory_.limits.step_tokens; }
+  int max_step_logit_rows() const override { return memory_.limits.step_tokens; }
   std::span<const KvGroupSpec> kv_groups() const override { return specs_; }
   std::span<KvPool> pools() override { return pools_; }
   StepResult run(const BatchPlan& plan) override;
@@ -42,28 +38,28 @@ class GraphRunner final : public ModelRunner {
   const Model& model() const { return model_; }
   const PackedWeights& weights() const { return weights_; }
   std::span<const ExecutionPlan> plans() const { return plans_; }
-  size_t kv_bytes() const;
-  size_t arena_bytes() const { return arena_.size(); }
+  const MemoryPlan& memory() const { return memory_; }
 
   // Names everything the bits of the logits depend on besides file and tokens.
-  std::string profile() const;
+  std::string profile() const { return numerics_profile(options_, plans_.back()); }
 
   // Fills arena and KV with NaN; then the arena before every step. A read of memory nobody wrote
   // in this step shows in the logits.
   void set_poison();
   // Random delays before every chunk, see Executor.
   void set_delays(std::optional<uint64_t> seed) { executor_->set_delays(seed); }
-  // Takes a barrier out of every plan that has it, for the test of the test.
-  void drop_barrier(size_t plan, size_t step) { plans_[plan].steps[step].has_barrier = false; }
+  // Takes a barrier out or puts it back, to test that tests see a missing one.
+  void set_barrier(size_t plan, size_t step, bool has_barrier) {
+    plans_[plan].steps[step].has_barrier = has_barrier;
+  }
 
  private:
-  void make_plans(const KernelRegistry& kernels, WorkerPool& pool);
   void gather(const BatchPlan& batch);
 
   Model model_;
   ModelOptions options_;
+  MemoryPlan memory_;
   PackedWeights weights_;
-  int context_tokens_, step_tokens_;
   std::vector<KvGroupSpec> specs_;
   std::vector<KvStorage> storages_;
   std::vector<KvPool> pools_;

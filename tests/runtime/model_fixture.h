@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -23,6 +25,7 @@ struct Setup {
   int workers = 2;
   int step_tokens = 512;
   int sequences = 1;
+  int context = 0;
 };
 
 // Logits [positions, vocab], row-major.
@@ -30,19 +33,26 @@ using Logits = std::vector<float>;
 
 class LoadedModel {
  public:
-  LoadedModel(const std::filesystem::path& path, const Setup& setup) : pool_(setup.workers) {
+  LoadedModel(GgufFile file, const Setup& setup) : pool_(setup.workers) {
     if (setup.isa == "reference") {
       register_reference_kernels(kernels_);
     } else {
       register_cpu_kernels(kernels_, select_isa(setup.isa));
     }
-    Model model = describe_model(GgufFile::open(path));
+    Model model = describe_model(std::move(file));
     run_passes(model.graph, select_passes(setup.model.passes),
                {.activations = setup.model.activations});
-    const RunnerLimits limits{.sequences = setup.sequences, .step_tokens = setup.step_tokens};
+    const RunnerLimits limits{.context_tokens = setup.context,
+                              .sequences = setup.sequences,
+                              .step_tokens = setup.step_tokens};
     runner_ = std::make_unique<GraphRunner>(std::move(model), setup.model, limits, kernels_, pool_,
                                             nullptr);
   }
+  LoadedModel(const std::filesystem::path& path, const Setup& setup)
+      : LoadedModel(GgufFile::open(path), setup) {}
+  // `bytes` of a file must outlive the model.
+  LoadedModel(const std::string& bytes, const Setup& setup)
+      : LoadedModel(GgufFile::parse(std::as_bytes(std::span(bytes))), setup) {}
 
   GraphRunner& runner() { return *runner_; }
 
@@ -66,6 +76,17 @@ class LoadedModel {
 
   void release(Sequence& s) {
     for (size_t g = 0; g < s.kv.size(); ++g) s.kv[g].clear(runner_->pools()[g]);
+  }
+
+  // From now on pools hand out their blocks in a shuffled order.
+  void shuffle_blocks(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    for (KvPool& pool : runner_->pools()) {
+      std::vector<BlockId> blocks;
+      while (const auto block = pool.allocate()) blocks.push_back(*block);
+      for (size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[random() % i]);
+      for (BlockId block : blocks) pool.release(block);
+    }
   }
 
   // All logits of `tokens`, `chunk` tokens a step, beside one token a step of each of `others`.

@@ -1,0 +1,78 @@
+#include "runtime/memory_plan.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/error.h"
+#include "graph/arena_layout.h"
+
+namespace arion {
+namespace {
+
+constexpr int kDefaultContext = 32768;
+constexpr int kSmallRows = 16;
+constexpr int64_t kMaxBlocks = INT32_MAX;  // block ids are 32 bits
+
+}  // namespace
+
+RunnerLimits resolve_limits(const Model& model, const RunnerLimits& limits) {
+  RunnerLimits resolved = limits;
+  const int largest = model.config.context_length;
+  if (limits.context_tokens == 0) {
+    resolved.context_tokens = std::min(largest, kDefaultContext);
+  } else if (limits.context_tokens > largest) {
+    fail(ErrorCode::usage, "a context of {} tokens was asked for, but the model was made for {}",
+         limits.context_tokens, largest);
+  }
+  resolved.step_tokens = std::min(limits.step_tokens, resolved.context_tokens);
+  return resolved;
+}
+
+std::vector<PlanShape> plan_shapes(int step_tokens, int workers, DType kv) {
+  std::vector<PlanShape> shapes;
+  for (int rows : {1, kSmallRows, step_tokens}) {
+    rows = std::min(rows, step_tokens);
+    if (!shapes.empty() && shapes.back().rows >= rows) continue;
+    shapes.push_back({.rows = rows, .output_rows = rows, .workers = workers, .kv = kv});
+  }
+  return shapes;
+}
+
+size_t MemoryPlan::kv_bytes() const {
+  size_t bytes = 0;
+  for (const Group& group : groups) bytes += group.bytes();
+  return bytes;
+}
+
+size_t MemoryPlan::kv_bytes_per_token() const {
+  size_t bytes = 0;
+  for (const Group& group : groups) bytes += group.spec.block_bytes() / kBlockTokens;
+  return bytes;
+}
+
+MemoryPlan plan_memory(const Model& model, const ModelOptions& options, const RunnerLimits& limits,
+                       int workers) {
+  MemoryPlan plan{.limits = resolve_limits(model, limits),
+                  .weight_bytes = packed_bytes(model.graph),
+                  .scratch_bytes = kScratchBytes * static_cast<size_t>(workers)};
+  // A sequence needs one block more than its tokens fill while a forked block is copied.
+  const int64_t blocks = (int64_t{blocks_for(plan.limits.context_tokens)} + 1) * limits.sequences;
+  if (blocks > kMaxBlocks) {
+    fail(ErrorCode::usage, "{} contexts of {} tokens are more than the KV cache can number",
+         limits.sequences, plan.limits.context_tokens);
+  }
+  for (const KvGroup& group : model.graph.kv_groups) {
+    plan.groups.push_back({.spec = {.layers = group.layers,
+                                    .kv_heads = group.kv_heads,
+                                    .head_dim = group.head_dim,
+                                    .window = group.window,
+                                    .type = options.kv_type()},
+                           .blocks = static_cast<int>(blocks)});
+  }
+  for (const PlanShape& shape : plan_shapes(plan.limits.step_tokens, workers, options.kv_type())) {
+    plan.arena_bytes = std::max(plan.arena_bytes, lay_out_arena(model.graph, shape).bytes);
+  }
+  return plan;
+}
+
+}  // namespace arion
