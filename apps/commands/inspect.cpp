@@ -2,17 +2,27 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <exception>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "base/error.h"
+#include "base/worker_pool.h"
 #include "command.h"
+#include "graph/pass.h"
 #include "io/ggml_types.h"
 #include "io/gguf.h"
 #include "io/gguf_value.h"
+#include "memory_text.h"
+#include "model/model.h"
 #include "model_path.h"
 #include "quant/weight_format.h"
+#include "runtime/memory_plan.h"
 
 namespace arion::app {
 namespace {
@@ -72,7 +82,16 @@ ordered_json value_to_json(const GgufEntry& entry, bool full) {
   return values;
 }
 
-void print_json(const GgufFile& file, bool full) {
+// Empty for a file that holds only a vocabulary.
+std::optional<MemoryPlan> memory_of(const std::filesystem::path& path) {
+  GgufFile file = GgufFile::open(path);
+  if (file.tensors().empty()) return std::nullopt;
+  Model model = describe_model(std::move(file));
+  run_passes(model.graph, all_passes(), {});
+  return plan_memory(model, {}, {}, default_worker_count());
+}
+
+ordered_json file_json(const GgufFile& file, bool full) {
   ordered_json out;
   out["files"] = ordered_json::array();
   for (const std::string& name : file.file_names()) out["files"].push_back(name);
@@ -92,9 +111,25 @@ void print_json(const GgufFile& file, bool full) {
                               {"bytes", tensor.data.size()},
                               {"supported", find_weight_format(tensor.type) != nullptr}});
   }
+  return out;
+}
+
+// What can be said about a file that no model can be made of is said, before the error is.
+void print_json(const GgufFile& file, const std::filesystem::path& path, bool full) {
+  ordered_json out = file_json(file, full);
+  std::exception_ptr problem;
+  try {
+    const auto memory = memory_of(path);
+    out["memory"] = memory ? memory_json(*memory) : ordered_json();
+  } catch (const Error& error) {
+    out["memory"] = nullptr;
+    out["problem"] = error.what();
+    problem = std::current_exception();
+  }
   // Files may hold ill-formed UTF-8; JSON may not.
   const std::string text = out.dump(1, ' ', false, ordered_json::error_handler_t::replace);
   fmt::print("{}\n", text);
+  if (problem) std::rethrow_exception(problem);
 }
 
 void print_text(const GgufFile& file) {
@@ -124,11 +159,12 @@ void print_text(const GgufFile& file) {
 }
 
 void inspect(const InspectOptions& options) {
-  const GgufFile file = GgufFile::open(resolve_model(options.model));
-  if (options.json) {
-    print_json(file, options.full);
-  } else {
-    print_text(file);
+  const auto path = resolve_model(options.model);
+  const GgufFile file = GgufFile::open(path);
+  if (options.json) return print_json(file, path, options.full);
+  print_text(file);
+  if (const auto memory = memory_of(path)) {
+    fmt::print("\n{}", memory_text(*memory, default_worker_count()));
   }
 }
 

@@ -1,0 +1,270 @@
+// arion explain: the graph of a model, what the passes make of it, its plan, memory and numerics.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "command.h"
+#include "memory_text.h"
+#include "model_path.h"
+#include "roofline.h"
+#include "runner_setup.h"
+#include "runtime/memory_plan.h"
+#include "runtime/numerics_profile.h"
+
+namespace arion::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct ExplainOptions {
+  RunnerOptions runner;
+  int rows = 1;
+  int depth = 512;
+  double bandwidth = 0;  // GB/s
+  double peak = 0;       // billions of multiply-adds per second
+  bool json = false;
+};
+
+struct PassReport {
+  Pass pass;
+  bool is_run = false, has_changed = false;
+  size_t nodes = 0;  // afterwards
+};
+
+// Everything that is printed. Weights are not loaded.
+struct Explanation {
+  std::string path, isa;
+  ModelOptions options;
+  std::optional<Model> model;
+  size_t built_nodes = 0;
+  std::vector<PassReport> passes;
+  KernelRegistry kernels;
+  std::unique_ptr<WorkerPool> pool;
+  ExecutionPlan plan;
+  std::vector<StepCost> costs;
+  double bandwidth = 0;                 // bytes per second
+  std::map<std::string, double> peaks;  // multiply-adds per second by form and weights
+  MemoryPlan memory;
+
+  double seconds() const {
+    double sum = 0;
+    for (const StepCost& cost : costs) sum += cost.seconds;
+    return sum;
+  }
+};
+
+std::vector<PassReport> run_and_report(Graph& graph, const ModelOptions& options) {
+  const std::vector<Pass> selected = select_passes(options.passes);
+  std::vector<PassReport> reports;
+  std::string text = print_graph(graph);
+  for (const Pass& pass : all_passes()) {
+    PassReport report{.pass = pass};
+    for (const Pass& chosen : selected) {
+      report.is_run = report.is_run || chosen.name == std::string_view(pass.name);
+    }
+    if (report.is_run) {
+      run_passes(graph, std::span(&pass, 1), {.activations = options.activations});
+      std::string after = print_graph(graph);
+      report.has_changed = after != text;
+      text = std::move(after);
+    }
+    report.nodes = graph.nodes.size();
+    reports.push_back(report);
+  }
+  return reports;
+}
+
+void explain_model(const ExplainOptions& options, const GlobalOptions& global, Explanation& e) {
+  e.options = model_options(options.runner);
+  const IsaLevel level = chosen_isa(global);
+  const auto path = resolve_model(options.runner.model);
+  e.path = path.string();
+  e.isa = isa_name(level);
+  e.model = describe_model(GgufFile::open(path));
+  e.built_nodes = e.model->graph.nodes.size();
+  e.passes = run_and_report(e.model->graph, e.options);
+  register_cpu_kernels(e.kernels, level);
+  const int threads = options.runner.threads;
+  e.pool = std::make_unique<WorkerPool>(threads > 0 ? threads : default_worker_count());
+
+  const RunnerLimits limits{.context_tokens = options.runner.context};
+  e.memory = plan_memory(*e.model, e.options, limits, e.pool->size());
+  if (options.rows > e.memory.limits.context_tokens) {
+    fail(ErrorCode::usage, "--rows {}: the context has {} tokens", options.rows,
+         e.memory.limits.context_tokens);
+  }
+  const PlanShape shape{
+      .rows = options.rows, .output_rows = 1, .workers = e.pool->size(), .kv = e.options.kv_type()};
+  const PackedWeights shapes = PackedWeights::shapes_of(e.model->graph);
+  e.plan = Planner(e.model->graph, shapes, e.kernels).plan(shape, nullptr);
+  Roofline roofline(e.kernels, *e.pool, options.bandwidth * 1e9, options.peak * 1e9);
+  for (const PlanStep& step : e.plan.steps) {
+    e.costs.push_back(roofline.cost(step, shape, options.depth));
+  }
+  e.bandwidth = roofline.bandwidth();
+  e.peaks = roofline.peaks();
+}
+
+const char* bound_name(const StepCost& cost) {
+  if (cost.seconds == 0) return "";
+  return cost.is_compute_bound ? "compute" : "memory";
+}
+
+void print_plan(const Explanation& e, const ExplainOptions& options) {
+  const double total = e.seconds();
+  fmt::print("\nPlan for {} row{} after {} tokens, {} threads\n", options.rows,
+             options.rows == 1 ? "" : "s", options.depth, e.plan.shape.workers);
+  fmt::print("  | a barrier before the step, * repeated by every thread, o output rows only\n");
+  fmt::print("  {:>4}     {:<12} {:<12} {:<32} {:>9} {:>9} {:>9} {:>6}  {}\n", "step", "scope",
+             "op", "kernel", "KiB", "M mul-add", "us", "share", "bound");
+  StepCost sum;
+  int barriers = 0;
+  for (size_t s = 0; s < e.plan.steps.size(); ++s) {
+    const PlanStep& step = e.plan.steps[s];
+    const StepCost& cost = e.costs[s];
+    sum.bytes += cost.bytes;
+    sum.multiply_adds += cost.multiply_adds;
+    barriers += step.has_barrier ? 1 : 0;
+    fmt::print("  {:>4} {}{}{} {:<12} {:<12} {:<32} {:>9.1f} {:>9.3f} {:>9.2f} {:>5.1f}%  {}\n", s,
+               step.has_barrier ? '|' : ' ', step.is_replicated ? '*' : ' ',
+               step.rows == RowsKind::output ? 'o' : ' ', step.scope, op_name(step.kind),
+               step.kernel->name, cost.bytes / 1024, cost.multiply_adds / 1e6, cost.seconds * 1e6,
+               total > 0 ? 100 * cost.seconds / total : 0.0, bound_name(cost));
+  }
+  fmt::print(
+      "  {} steps, {} barriers, {:.1f} MiB read, {:.1f} M multiply-adds, {:.3f} ms at the "
+      "roofline",
+      e.plan.steps.size(), barriers, sum.bytes / (1 << 20), sum.multiply_adds / 1e6, total * 1e3);
+  if (total > 0) fmt::print(" = {:.1f} tokens/s", options.rows / total);
+  fmt::print("\n  bandwidth {:.1f} GB/s", e.bandwidth / 1e9);
+  for (const auto& [name, peak] : e.peaks) fmt::print(", {} {:.1f} G mul-add/s", name, peak / 1e9);
+  if (options.peak > 0) fmt::print(", peak {:.1f} G mul-add/s as given", options.peak);
+  fmt::print("\n");
+}
+
+void print_text(const Explanation& e, const ExplainOptions& options) {
+  fmt::print("{}\narchitecture {}, {} layers, isa {}\n", printable(e.path, 4096),
+             e.model->config.spec->name, e.model->config.layers.size(), e.isa);
+  fmt::print("profile: {}\n", numerics_profile(e.options, e.plan));
+  fmt::print("\nPasses\n  {:<20} {:>5} nodes\n", "(as built)", e.built_nodes);
+  for (const PassReport& report : e.passes) {
+    fmt::print("  {:<20} {:>5} nodes{}\n", report.pass.name, report.nodes,
+               !report.is_run       ? "  (off)"
+               : report.has_changed ? ""
+                                    : "  (nothing to do)");
+  }
+  fmt::print("\nGraph\n{}", print_graph(e.model->graph));
+  print_plan(e, options);
+  fmt::print("\n{}", memory_text(e.memory, e.pool->size()));
+}
+
+ordered_json plan_json(const Explanation& e, const ExplainOptions& options) {
+  ordered_json steps = ordered_json::array();
+  StepCost sum;
+  for (size_t s = 0; s < e.plan.steps.size(); ++s) {
+    const PlanStep& step = e.plan.steps[s];
+    const StepCost& cost = e.costs[s];
+    sum.bytes += cost.bytes;
+    sum.multiply_adds += cost.multiply_adds;
+    ordered_json json = {{"scope", step.scope},
+                         {"op", op_name(step.kind)},
+                         {"kernel", step.kernel->name},
+                         {"arithmetic", step.kernel->arithmetic},
+                         {"barrier", step.has_barrier},
+                         {"replicated", step.is_replicated},
+                         {"rows", step.rows == RowsKind::output ? "output" : "all"},
+                         {"bytes", cost.bytes},
+                         {"multiply_adds", cost.multiply_adds},
+                         {"seconds", cost.seconds},
+                         {"share", e.seconds() > 0 ? cost.seconds / e.seconds() : 0.0}};
+    json["bound"] = cost.seconds > 0 ? ordered_json(bound_name(cost)) : ordered_json();
+    steps.push_back(std::move(json));
+  }
+  return {{"rows", options.rows},
+          {"depth", options.depth},
+          {"threads", e.plan.shape.workers},
+          {"bandwidth_bytes_per_s", e.bandwidth},
+          {"peak_multiply_adds_per_s", e.peaks},
+          {"bytes", sum.bytes},
+          {"multiply_adds", sum.multiply_adds},
+          {"seconds", e.seconds()},
+          {"steps", std::move(steps)}};
+}
+
+void print_json(const Explanation& e, const ExplainOptions& options) {
+  ordered_json passes = ordered_json::array();
+  size_t before = e.built_nodes;
+  for (const PassReport& report : e.passes) {
+    passes.push_back({{"name", report.pass.name},
+                      {"optional", report.pass.is_optional},
+                      {"run", report.is_run},
+                      {"changed", report.has_changed},
+                      {"nodes_before", before},
+                      {"nodes_after", report.nodes}});
+    before = report.nodes;
+  }
+  ordered_json out = {{"model", e.path},
+                      {"architecture", e.model->config.spec->name},
+                      {"layers", e.model->config.layers.size()},
+                      {"isa", e.isa},
+                      {"profile", numerics_profile(e.options, e.plan)},
+                      {"arithmetic", arithmetic_tags(e.plan)},
+                      {"passes", std::move(passes)},
+                      {"graph", print_graph(e.model->graph)},
+                      {"plan", plan_json(e, options)},
+                      {"memory", memory_json(e.memory)}};
+  fmt::print("{}\n", out.dump(1, ' ', false, ordered_json::error_handler_t::replace));
+}
+
+void explain(const ExplainOptions& options, const GlobalOptions& global) {
+  Explanation explanation;
+  explain_model(options, global, explanation);
+  if (options.json) {
+    print_json(explanation, options);
+  } else {
+    print_text(explanation, options);
+  }
+}
+
+}  // namespace
+
+void command_explain(CLI::App& program, const GlobalOptions& global) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App* command = program.add_subcommand(
+      "explain", "Shows how a model will be run: graph, passes, plan, memory and numerics");
+  add_runner_options(*command, options->runner);
+  command
+      ->add_option("--passes", options->runner.passes,
+                   "Optional graph passes: all, none, or -NAME,-NAME to leave out")
+      ->capture_default_str();
+  command->add_option("--rows", options->rows, "Tokens of the step that is planned")
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
+  command->add_option("-d,--depth", options->depth, "Tokens before the step")
+      ->check(CLI::Range(0, 1 << 26))
+      ->capture_default_str();
+  command
+      ->add_option("--bandwidth", options->bandwidth,
+                   "Memory bandwidth in GB/s (default: measured)")
+      ->check(CLI::Range(0.0, 1e6));
+  command
+      ->add_option("--peak", options->peak,
+                   "Billions of multiply-adds per second (default: measured per weight format)")
+      ->check(CLI::Range(0.0, 1e9));
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "Examples:\n"
+      "  arion explain model.gguf\n"
+      "  arion explain model.gguf --rows 512 -t 8 --json | jq .plan.seconds\n"
+      "  arion explain model.gguf --passes none");
+  command->callback([options, &global] { explain(*options, global); });
+}
+
+}  // namespace arion::app

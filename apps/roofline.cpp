@@ -1,0 +1,146 @@
+#include "roofline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "tensor/memory.h"
+
+namespace arion::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Larger than the last-level cache of most machines, small enough to be read in a blink.
+constexpr size_t kReadBytes = size_t{256} << 20;
+constexpr int kRepetitions = 3;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+uint64_t sum_words(const std::byte* data, size_t bytes) {
+  uint64_t sums[8] = {};
+  for (size_t i = 0; i + sizeof sums <= bytes; i += sizeof sums) {
+    uint64_t words[8];
+    std::memcpy(words, data + i, sizeof words);
+    for (size_t k = 0; k < 8; ++k) sums[k] += words[k];
+  }
+  uint64_t sum = 0;
+  for (uint64_t s : sums) sum += s;
+  return sum;
+}
+
+// Keys that one row of an attention at `position` sees.
+double visible(int window, int position) {
+  return window > 0 ? std::min(window, position + 1) : position + 1;
+}
+
+}  // namespace
+
+double measure_bandwidth(WorkerPool& pool) {
+  const Memory memory(kReadBytes);
+  std::memset(memory.data(), 1, memory.size());  // untouched pages are all one page
+  const size_t share = memory.size() / static_cast<size_t>(pool.size());
+  std::atomic<uint64_t> sink{0};
+  double best = 0;
+  for (int r = 0; r < kRepetitions; ++r) {
+    const auto start = Clock::now();
+    pool.run([&](int worker) {
+      sink += sum_words(memory.data() + static_cast<size_t>(worker) * share, share);
+    });
+    best = std::max(
+        best, static_cast<double>(share * static_cast<size_t>(pool.size())) / seconds_since(start));
+  }
+  return best;
+}
+
+double measure_peak(const KernelRegistry& kernels, const OpDesc& op, WorkerPool& pool) {
+  // Panels of about 256 KiB per worker stay in its second-level cache; 64 rows hide their loads.
+  constexpr int kCols = 1024, kRows = 64;
+  const int out_cols = 256 * pool.size();
+  const Memory panels(static_cast<size_t>(panel_count(out_cols)) * panel_bytes(op.weights, kCols));
+  const Memory x(activation_bytes(op.form, kRows, kCols));
+  const Memory y(activation_bytes(ActivationForm::f32, kRows, out_cols));
+  const Memory scratch(kScratchBytes * static_cast<size_t>(pool.size()));
+  const Kernel& kernel = kernels.best(op);
+  LinearArgs args{.form = op.form, .x = {.base = x.data()}};
+  args.weight = {.panels = panels.data(), .spec = op.weights, .rows = out_cols, .cols = kCols};
+  args.out.f32 = {.base = y.data()};
+  std::vector<int32_t> positions(kRows), runs(kRows);
+  const StepInput input{.all = {kRows, positions.data(), runs.data()}};
+  const int chunks = kernel.chunks(&args, input, pool.size());
+
+  // Grows until one repetition takes long enough for the clock and the start of the workers.
+  double best = 0;
+  for (int r = 0, times = 1; r < kRepetitions;) {
+    const auto start = Clock::now();
+    pool.run([&](int worker) {
+      const Worker context{.index = worker,
+                           .scratch = scratch.data() + kScratchBytes * static_cast<size_t>(worker)};
+      for (int t = 0; t < times; ++t) {
+        for (int c = worker; c < chunks; c += pool.size()) {
+          kernel.run(&args, input, c, chunks, context);
+        }
+      }
+    });
+    const double seconds = seconds_since(start);
+    if (seconds < 2e-3) {
+      times *= 2;
+      continue;
+    }
+    best = std::max(best, static_cast<double>(times) * kRows * kCols * out_cols / seconds);
+    ++r;
+  }
+  return best;
+}
+
+Roofline::Roofline(const KernelRegistry& kernels, WorkerPool& pool, double bandwidth, double peak)
+    : kernels_(kernels),
+      pool_(pool),
+      bandwidth_(bandwidth > 0 ? bandwidth : measure_bandwidth(pool)),
+      given_peak_(peak) {}
+
+double Roofline::peak(const OpDesc& op) {
+  if (given_peak_ > 0) return given_peak_;
+  const std::string name =
+      fmt::format("{} {}/{}", activation_form_name(op.form), codec_name(op.weights.codec),
+                  scale_mode_name(op.weights.mode));
+  const auto it = peaks_.find(name);
+  if (it != peaks_.end()) return it->second;
+  return peaks_.emplace(name, measure_peak(kernels_, op, pool_)).first->second;
+}
+
+StepCost Roofline::cost(const PlanStep& step, const PlanShape& shape, int depth) {
+  StepCost cost{.bytes = static_cast<double>(step.weight_bytes)};
+  const int rows = step.rows == RowsKind::output ? shape.output_rows : shape.rows;
+  OpDesc op{.kind = OpKind::linear};
+  if (step.multiply_adds > 0) {
+    cost.multiply_adds = static_cast<double>(step.multiply_adds) * rows;
+    const auto& args = std::get<LinearArgs>(*step.args);
+    op.form = args.form;
+    op.weights = args.weight.spec;
+  } else if (step.kind == OpKind::attention) {
+    const AttentionAttributes& a = std::get<AttentionArgs>(*step.args).attributes;
+    // The rows that want logits are the last ones of the step.
+    const int last = depth + shape.rows - 1;
+    double keys = 0;
+    for (int r = 0; r < rows; ++r) keys += visible(a.window, last - r);
+    cost.multiply_adds = 2.0 * keys * a.heads * a.head_dim;
+    const double seen = std::min<double>(visible(a.window, last) + rows - 1, last + 1);
+    cost.bytes = 2.0 * seen * a.kv_heads * a.head_dim * static_cast<double>(dtype_bytes(shape.kv));
+  } else {
+    return cost;
+  }
+  const double reading = cost.bytes / bandwidth_;
+  const double computing = cost.multiply_adds / peak(op);
+  cost.seconds = std::max(reading, computing);
+  cost.is_compute_bound = computing > reading;
+  return cost;
+}
+
+}  // namespace arion::app
