@@ -9,6 +9,13 @@ function(arion_generate_registry folder name)
   file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/${name}.inc CONTENT "${list}")
 endfunction()
 
+# Vector levels are the generic sources with intrinsics. With UBSan beside ASan one of their files compiles for minutes,
+# so UBSan watches the generic level only. A library, because its options then come behind -fsanitize.
+add_library(arion_vector_sanitizers INTERFACE)
+if(ARION_SANITIZE MATCHES undefined)
+  target_compile_options(arion_vector_sanitizers INTERFACE -fno-sanitize=undefined)
+endif()
+
 # Compiles src/cpu/kernels/*.cpp once for one instruction set, in its own namespace.
 function(arion_add_kernels isa)
   file(GLOB kernel_sources CONFIGURE_DEPENDS src/cpu/kernels/*.cpp)
@@ -17,6 +24,9 @@ function(arion_add_kernels isa)
   endif()
   add_library(arion_kernels_${isa} OBJECT ${kernel_sources})
   target_link_libraries(arion_kernels_${isa} PRIVATE arion_options)
+  if(NOT isa STREQUAL generic)
+    target_link_libraries(arion_kernels_${isa} PRIVATE arion_vector_sanitizers)
+  endif()
   target_include_directories(arion_kernels_${isa} PRIVATE src)
   target_compile_definitions(arion_kernels_${isa} PRIVATE ARION_ISA=${isa} ARION_ISA_${isa}=1)
   target_compile_options(arion_kernels_${isa} PRIVATE ${ARGN})

@@ -4,8 +4,8 @@
 
 #define ARION_STRINGIFY_(x) #x
 #define ARION_STRINGIFY(x) ARION_STRINGIFY_(x)
-#define CHECK(condition)                                                                \
-  do {                                                                                  \
-    if (!(condition))                                                                   \
-      throw std::logic_error(__FILE__ ":" ARION_STRINGIFY(__LINE__) ": " #condition);   \
+#define CHECK(condition)                                                              \
+  do {                                                                                \
+    if (!(condition))                                                                 \
+      throw std::logic_error(__FILE__ ":" ARION_STRINGIFY(__LINE__) ": " #condition); \
   } while (false)

@@ -12,12 +12,22 @@
 namespace arion {
 
 // Kernel families are the files of src/cpu/kernels, each compiled once per level.
-#define ARION_ENTRY(family)                                                                       \
-  namespace cpu::generic::family { void register_kernels(KernelRegistry& registry); }             \
-  namespace cpu::avx2::family { void register_kernels(KernelRegistry& registry); }                \
-  namespace cpu::avxvnni::family { void register_kernels(KernelRegistry& registry); }             \
-  namespace cpu::avx512::family { void register_kernels(KernelRegistry& registry); }              \
-  namespace cpu::avx512bf16::family { void register_kernels(KernelRegistry& registry); }
+#define ARION_ENTRY(family)                        \
+  namespace cpu::generic::family {                 \
+  void register_kernels(KernelRegistry& registry); \
+  }                                                \
+  namespace cpu::avx2::family {                    \
+  void register_kernels(KernelRegistry& registry); \
+  }                                                \
+  namespace cpu::avxvnni::family {                 \
+  void register_kernels(KernelRegistry& registry); \
+  }                                                \
+  namespace cpu::avx512::family {                  \
+  void register_kernels(KernelRegistry& registry); \
+  }                                                \
+  namespace cpu::avx512bf16::family {              \
+  void register_kernels(KernelRegistry& registry); \
+  }
 #include "kernel_families.inc"
 #undef ARION_ENTRY
 
@@ -39,11 +49,16 @@ bool is_supported(IsaLevel level) {
   const unsigned features = __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 ? eax : 0;
   const bool f16c = __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx >> 29 & 1) != 0;
   switch (level) {
-    case IsaLevel::generic: return true;
-    case IsaLevel::avx2: return avx2 && f16c;
-    case IsaLevel::avxvnni: return avx2 && f16c && (features >> 4 & 1) != 0;
-    case IsaLevel::avx512: return avx512 && f16c;
-    case IsaLevel::avx512bf16: return avx512 && f16c && (features >> 5 & 1) != 0;
+    case IsaLevel::generic:
+      return true;
+    case IsaLevel::avx2:
+      return avx2 && f16c;
+    case IsaLevel::avxvnni:
+      return avx2 && f16c && (features >> 4 & 1) != 0;
+    case IsaLevel::avx512:
+      return avx512 && f16c;
+    case IsaLevel::avx512bf16:
+      return avx512 && f16c && (features >> 5 & 1) != 0;
   }
   return false;
 }
@@ -52,11 +67,16 @@ bool is_supported(IsaLevel level) {
 
 std::string_view isa_name(IsaLevel level) {
   switch (level) {
-    case IsaLevel::generic: return "generic";
-    case IsaLevel::avx2: return "avx2";
-    case IsaLevel::avxvnni: return "avxvnni";
-    case IsaLevel::avx512: return "avx512";
-    case IsaLevel::avx512bf16: return "avx512bf16";
+    case IsaLevel::generic:
+      return "generic";
+    case IsaLevel::avx2:
+      return "avx2";
+    case IsaLevel::avxvnni:
+      return "avxvnni";
+    case IsaLevel::avx512:
+      return "avx512";
+    case IsaLevel::avx512bf16:
+      return "avx512bf16";
   }
   return "?";
 }
@@ -79,7 +99,8 @@ IsaLevel select_isa(std::string_view name) {
     supported += supported.empty() ? "" : ", ";
     supported += isa_name(level);
   }
-  const bool is_known = std::ranges::any_of(kLevels, [&](IsaLevel l) { return isa_name(l) == name; });
+  const bool is_known =
+      std::ranges::any_of(kLevels, [&](IsaLevel l) { return isa_name(l) == name; });
   fail(ErrorCode::usage, "instruction set {} {}; use one of: {}", name,
        is_known ? "is not supported by this processor" : "is not known", supported);
 }

@@ -15,15 +15,18 @@ enum class ActivationForm : uint8_t { f32, bf16, int8 };
 
 constexpr std::string_view activation_form_name(ActivationForm form) {
   switch (form) {
-    case ActivationForm::f32: return "f32";
-    case ActivationForm::bf16: return "bf16";
-    case ActivationForm::int8: return "int8";
+    case ActivationForm::f32:
+      return "f32";
+    case ActivationForm::bf16:
+      return "bf16";
+    case ActivationForm::int8:
+      return "int8";
   }
   return "?";
 }
 
-inline constexpr int kTileRows = 16;   // rows of one int8 tile
-inline constexpr int kTileCols = 32;   // columns sharing one activation scale
+inline constexpr int kTileRows = 16;  // rows of one int8 tile
+inline constexpr int kTileCols = 32;  // columns sharing one activation scale
 
 // Column padding: the largest superblock a linear kernel walks (mode D, 256 columns) reads whole
 // tiles, so rows end with zero blocks up to a multiple of kActivationPad.
@@ -33,9 +36,9 @@ inline constexpr int kActivationPad = 64;
 // Row r alone determines its own entries; rows beyond the batch hold stale data nobody reads.
 struct alignas(64) Int8Tile {
   int8_t q[kTileRows][kTileCols];
-  float scale[kTileRows];             // absmax / 127
-  int32_t neg_sum[kTileRows];         // -sum of q over the 32 columns
-  int32_t neg_sum_half[2][kTileRows]; // the same over columns 0-15 and 16-31
+  float scale[kTileRows];              // absmax / 127
+  int32_t neg_sum[kTileRows];          // -sum of q over the 32 columns
+  int32_t neg_sum_half[2][kTileRows];  // the same over columns 0-15 and 16-31
 };
 static_assert(sizeof(Int8Tile) == 768);
 
@@ -60,7 +63,8 @@ constexpr size_t activation_stride(ActivationForm form, int cols) {
 
 // Bytes of a whole matrix of up to `rows` rows.
 constexpr size_t activation_bytes(ActivationForm form, int rows, int cols) {
-  if (form != ActivationForm::int8) return static_cast<size_t>(rows) * activation_stride(form, cols);
+  if (form != ActivationForm::int8)
+    return static_cast<size_t>(rows) * activation_stride(form, cols);
   return static_cast<size_t>(round_up(rows, kTileRows) / kTileRows) *
          static_cast<size_t>(padded_cols(cols) / kTileCols) * sizeof(Int8Tile);
 }

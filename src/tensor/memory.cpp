@@ -23,7 +23,8 @@ Memory::Memory(size_t bytes) : size_(bytes) {
   const size_t wanted = pages(bytes);
   // Mapping one huge page more lets the start be aligned; the surplus is given back.
   const size_t slack = wanted >= kHugePage ? kHugePage : 0;
-  void* raw = mmap(nullptr, wanted + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* raw =
+      mmap(nullptr, wanted + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) {
     fail(ErrorCode::failed, "out of memory: {} MiB were refused by the system", bytes >> 20);
   }
