@@ -82,6 +82,7 @@ LoadedModel load_model(const RunnerOptions& options, const GlobalOptions& global
   Progress progress("loading", total);
   RunnerLimits limits{.context_tokens = options.context, .step_tokens = options.step_tokens};
   limits.sequences = options.kv_sequences;
+  limits.logit_rows = options.logit_rows;
   loaded.runner = std::make_unique<GraphRunner>(std::move(model), chosen, limits, *loaded.kernels,
                                                 *loaded.pool, [&](const Weight& weight) {
                                                   done += weight.data.size();

@@ -20,6 +20,7 @@ struct RunnerOptions {
   int context = 0;
   int step_tokens = 512;
   int kv_sequences = 1;  // contexts the KV cache has room for
+  int logit_rows = 0;    // see RunnerLimits
 };
 
 // Adds MODEL, -t, --act and --kv.

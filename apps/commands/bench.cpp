@@ -13,7 +13,7 @@ namespace arion::app {
 namespace {
 
 struct BenchOptions {
-  RunnerOptions runner;
+  RunnerOptions runner{.logit_rows = kGenerationLogitRows};
   std::vector<int> prompt = {512};
   std::vector<int> generate = {128};
   int depth = 0;

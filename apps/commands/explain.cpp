@@ -94,7 +94,8 @@ void explain_model(const ExplainOptions& options, const GlobalOptions& global, E
   const int threads = options.runner.threads;
   e.pool = std::make_unique<WorkerPool>(threads > 0 ? threads : default_worker_count());
 
-  const RunnerLimits limits{.context_tokens = options.runner.context};
+  const RunnerLimits limits{.context_tokens = options.runner.context,
+                            .logit_rows = kGenerationLogitRows};
   e.memory = plan_memory(*e.model, e.options, limits, e.pool->size());
   if (options.rows > e.memory.limits.context_tokens) {
     fail(ErrorCode::usage, "--rows {}: the context has {} tokens", options.rows,
@@ -240,6 +241,7 @@ void command_explain(CLI::App& program, const GlobalOptions& global) {
   CLI::App* command = program.add_subcommand(
       "explain", "Shows how a model will be run: graph, passes, plan, memory and numerics");
   add_runner_options(*command, options->runner);
+  add_context_option(*command, options->runner);
   command
       ->add_option("--passes", options->runner.passes,
                    "Optional graph passes: all, none, or -NAME,-NAME to leave out")

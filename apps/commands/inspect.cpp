@@ -88,7 +88,7 @@ std::optional<MemoryPlan> memory_of(const std::filesystem::path& path) {
   if (file.tensors().empty()) return std::nullopt;
   Model model = describe_model(std::move(file));
   run_passes(model.graph, all_passes(), {});
-  return plan_memory(model, {}, {}, default_worker_count());
+  return plan_memory(model, {}, {.logit_rows = kGenerationLogitRows}, default_worker_count());
 }
 
 ordered_json file_json(const GgufFile& file, bool full) {

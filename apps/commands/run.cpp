@@ -20,7 +20,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct RunOptions {
-  RunnerOptions runner;
+  RunnerOptions runner{.logit_rows = kGenerationLogitRows};
   AnswerOptions answer;
   std::string prompt, file, system;
   bool has_prompt = false;

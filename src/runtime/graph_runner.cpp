@@ -43,7 +43,7 @@ GraphRunner::GraphRunner(Model model, const ModelOptions& options, const RunnerL
   block_tables_.resize(rows * specs_.size());
   arena_ = Memory(memory_.arena_bytes);
   const Planner planner(model_.graph, weights_, kernels);
-  for (const PlanShape& shape : plan_shapes(max_step_tokens(), pool.size(), options_.kv_type())) {
+  for (const PlanShape& shape : plan_shapes(memory_.limits, pool.size(), options_.kv_type())) {
     plans_.push_back(planner.plan(shape, arena_.data()));
     CHECK(plans_.back().arena_bytes <= arena_.size());
   }
@@ -83,6 +83,7 @@ void GraphRunner::gather(const BatchPlan& batch) {
 
 StepResult GraphRunner::run(const BatchPlan& batch) {
   CHECK(batch.tokens() <= max_step_tokens() && !batch.empty());
+  CHECK(batch.logit_rows() <= max_step_logit_rows());
   for (const BlockCopy& copy : batch.copies) {
     storages_[static_cast<size_t>(copy.group)].copy_block(copy.from, copy.to);
   }

@@ -30,7 +30,7 @@ class GraphRunner final : public ModelRunner {
   int vocab_size() const override { return model_.config.vocab; }
   int context_length() const override { return memory_.limits.context_tokens; }
   int max_step_tokens() const override { return memory_.limits.step_tokens; }
-  int max_step_logit_rows() const override { return memory_.limits.step_tokens; }
+  int max_step_logit_rows() const override { return memory_.limits.logit_rows; }
   std::span<const KvGroupSpec> kv_groups() const override { return specs_; }
   std::span<KvPool> pools() override { return pools_; }
   StepResult run(const BatchPlan& plan) override;

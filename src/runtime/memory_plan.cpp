@@ -24,16 +24,23 @@ RunnerLimits resolve_limits(const Model& model, const RunnerLimits& limits) {
     fail(ErrorCode::usage, "a context of {} tokens was asked for, but the model was made for {}",
          limits.context_tokens, largest);
   }
-  resolved.step_tokens = std::min(limits.step_tokens, resolved.context_tokens);
+  // A step of several sequences may be larger than the context of one.
+  const int64_t most = int64_t{resolved.context_tokens} * limits.sequences;
+  resolved.step_tokens = static_cast<int>(std::min<int64_t>(limits.step_tokens, most));
+  resolved.logit_rows = limits.logit_rows == 0 ? resolved.step_tokens
+                                               : std::min(limits.logit_rows, resolved.step_tokens);
   return resolved;
 }
 
-std::vector<PlanShape> plan_shapes(int step_tokens, int workers, DType kv) {
+std::vector<PlanShape> plan_shapes(const RunnerLimits& resolved, int workers, DType kv) {
   std::vector<PlanShape> shapes;
-  for (int rows : {1, kSmallRows, step_tokens}) {
-    rows = std::min(rows, step_tokens);
+  for (int rows : {1, kSmallRows, resolved.step_tokens}) {
+    rows = std::min(rows, resolved.step_tokens);
     if (!shapes.empty() && shapes.back().rows >= rows) continue;
-    shapes.push_back({.rows = rows, .output_rows = rows, .workers = workers, .kv = kv});
+    shapes.push_back({.rows = rows,
+                      .output_rows = std::min(rows, resolved.logit_rows),
+                      .workers = workers,
+                      .kv = kv});
   }
   return shapes;
 }
@@ -69,7 +76,7 @@ MemoryPlan plan_memory(const Model& model, const ModelOptions& options, const Ru
                                     .type = options.kv_type()},
                            .blocks = static_cast<int>(blocks)});
   }
-  for (const PlanShape& shape : plan_shapes(plan.limits.step_tokens, workers, options.kv_type())) {
+  for (const PlanShape& shape : plan_shapes(plan.limits, workers, options.kv_type())) {
     plan.arena_bytes = std::max(plan.arena_bytes, lay_out_arena(model.graph, shape).bytes);
   }
   return plan;

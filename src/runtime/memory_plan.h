@@ -13,14 +13,18 @@ struct RunnerLimits {
   int context_tokens = 0;  // of one sequence; 0 = what the model allows, at most 32768
   int sequences = 1;       // contexts the KV has room for
   int step_tokens = 512;   // rows of the largest step
+  int logit_rows = 0;      // of a step, at most: logits of large vocabularies are large; 0 = all
 };
+
+// Enough for generation: a step decodes few sequences compared with the tokens it prefills.
+inline constexpr int kGenerationLogitRows = 64;
 
 // Limits with the model's own filled in. Throws Error{usage} when the context is longer than the
 // model was made for.
 RunnerLimits resolve_limits(const Model& model, const RunnerLimits& limits);
 
 // The plans a runner makes, by ascending number of rows; they share one arena.
-std::vector<PlanShape> plan_shapes(int step_tokens, int workers, DType kv);
+std::vector<PlanShape> plan_shapes(const RunnerLimits& resolved, int workers, DType kv);
 
 struct MemoryPlan {
   struct Group {
