@@ -4,12 +4,14 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/worker_count.h"
 #include "model_path.h"
 
 namespace arion::app {
 namespace {
 
-constexpr int kMaxThreads = 1024;
+// More than a socket has cores; every worker has its own scratch memory.
+constexpr int kMaxThreads = 256;
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/worker_count.h"
 #include "command.h"
 #include "memory_text.h"
 #include "model_path.h"

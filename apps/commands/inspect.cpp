@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/worker_pool.h"
+#include "base/worker_count.h"
 #include "command.h"
 #include "graph/pass.h"
 #include "io/ggml_types.h"

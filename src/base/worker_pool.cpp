@@ -1,96 +1,42 @@
+// Threads that park between runs, and the barrier they meet at within one.
 #include "base/worker_pool.h"
 
-#include <sched.h>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
-#include <fstream>
-#include <set>
-#include <string>
-#include <utility>
+#include <exception>
+
+#include "base/error.h"
+#include "base/numerics_mode.h"
 
 namespace arion {
-namespace {
-
-// About 50 us of spinning, well above the skew between chunks of one step.
-constexpr int kSpins = 2000;
-
-void pause() {
-#if defined(__x86_64__)
-  _mm_pause();
-#endif
-}
-
-template <typename Condition>
-void spin_until(const Condition& condition) {
-  for (int spins = 0; !condition(); ++spins) {
-    if (spins < kSpins) {
-      pause();
-    } else {
-      sched_yield();
-    }
-  }
-}
-
-// Restores the caller's floating-point mode when a run ends.
-class NumericsMode {
- public:
-#if defined(__x86_64__)
-  NumericsMode() : saved_(_mm_getcsr()) {
-    _mm_setcsr(0x1F80);
-  }
-  ~NumericsMode() {
-    _mm_setcsr(saved_);
-  }
-
- private:
-  unsigned saved_;
-#endif
-};
-
-// Cores whose hyper-threads are counted once; 0 if the system does not say.
-int physical_cores() {
-  std::set<std::pair<int, int>> cores;
-  for (int cpu = 0;; ++cpu) {
-    const std::string base = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
-    std::ifstream core_file(base + "core_id"), package_file(base + "physical_package_id");
-    int core = 0, package = 0;
-    if (!(core_file >> core) || !(package_file >> package)) break;
-    cores.emplace(package, core);
-  }
-  return static_cast<int>(cores.size());
-}
-
-// Whole cores the cgroup may use; 0 if unlimited.
-int cgroup_quota() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  double quota = 0, period = 0;
-  if (!(file >> quota >> period) || period <= 0) return 0;
-  return std::max(1, static_cast<int>(quota / period));
-}
-
-}  // namespace
 
 void SpinBarrier::wait() {
-  const uint32_t generation = generation_.load(std::memory_order_acquire);
+  const uint32_t generation = generation_.load();
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) == count_ - 1) {
     arrived_.store(0, std::memory_order_relaxed);
-    generation_.store(generation + 1, std::memory_order_release);
+    generation_.set(generation + 1);
     return;
   }
-  spin_until([&] { return generation_.load(std::memory_order_acquire) != generation; });
+  generation_.wait_while(generation);
 }
 
-WorkerPool::WorkerPool(int workers) : size_(std::max(1, workers)) {
-  for (int worker = 1; worker < size_; ++worker) {
-    threads_.emplace_back([this, worker] { work(worker); });
+WorkerPool::WorkerPool(int workers) : size_(std::max(1, workers)), finished_(size_) {
+  try {
+    threads_.reserve(static_cast<size_t>(size_ - 1));
+    for (int worker = 1; worker < size_; ++worker) {
+      threads_.emplace_back([this, worker] { work(worker); });
+    }
+  } catch (const std::exception&) {
+    const size_t started = threads_.size() + 1;  // the caller is there anyway
+    stop();
+    fail(ErrorCode::failed, "could start only {} of {} threads; use a smaller -t", started, size_);
   }
 }
 
 WorkerPool::~WorkerPool() {
+  stop();
+}
+
+void WorkerPool::stop() {
   is_stopping_.store(true, std::memory_order_relaxed);
   epoch_.fetch_add(1, std::memory_order_release);
   epoch_.notify_all();
@@ -107,13 +53,14 @@ void WorkerPool::work(int worker) {
       const NumericsMode mode;
       job_(context_, worker);
     }
-    running_.fetch_sub(1, std::memory_order_release);
+    if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) finished_.set(seen);
   }
 }
 
 void WorkerPool::run_erased(Job job, const void* context) {
   job_ = job;
   context_ = context;
+  const uint32_t before = finished_.load();
   if (size_ > 1) {
     running_.store(size_ - 1, std::memory_order_relaxed);
     epoch_.fetch_add(1, std::memory_order_release);
@@ -123,16 +70,7 @@ void WorkerPool::run_erased(Job job, const void* context) {
     const NumericsMode mode;
     job(context, 0);
   }
-  spin_until([&] { return running_.load(std::memory_order_acquire) == 0; });
-}
-
-int default_worker_count() {
-  cpu_set_t affinity;
-  int count = static_cast<int>(std::thread::hardware_concurrency());
-  if (sched_getaffinity(0, sizeof affinity, &affinity) == 0) count = CPU_COUNT(&affinity);
-  if (const int cores = physical_cores(); cores > 0) count = std::min(count, cores);
-  if (const int quota = cgroup_quota(); quota > 0) count = std::min(count, quota);
-  return std::max(1, count);
+  if (size_ > 1) finished_.wait_while(before);
 }
 
 }  // namespace arion

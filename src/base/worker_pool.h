@@ -6,25 +6,27 @@
 #include <thread>
 #include <vector>
 
+#include "base/spin_word.h"
+
 namespace arion {
 
-// A barrier for threads that are all running: spins, then yields so that it stays live when there
-// are fewer cores than threads. Reusable.
+// A barrier for threads that are all running. Reusable; outlives every wait().
 class SpinBarrier {
  public:
-  explicit SpinBarrier(int count) : count_(count) {}
+  explicit SpinBarrier(int count) : count_(count), generation_(count) {}
   void wait();
 
  private:
   const int count_;
   alignas(64) std::atomic<int> arrived_{0};
-  alignas(64) std::atomic<uint32_t> generation_{0};
+  SpinWord generation_;
 };
 
 // The caller of run() is worker 0; the others park between runs. One run at a time.
 class WorkerPool {
  public:
-  explicit WorkerPool(int workers);  // at least 1
+  // Throws Error when the system does not let it start so many threads (at least 1).
+  explicit WorkerPool(int workers);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -53,6 +55,7 @@ class WorkerPool {
   using Job = void (*)(const void* context, int worker);
   void run_erased(Job job, const void* context);
   void work(int worker);
+  void stop();
 
   int size_;
   Job job_ = nullptr;
@@ -60,10 +63,8 @@ class WorkerPool {
   std::atomic<bool> is_stopping_{false};
   alignas(64) std::atomic<uint32_t> epoch_{0};
   alignas(64) std::atomic<int> running_{0};
+  SpinWord finished_;  // epoch of the last run that all workers but the caller have left
   std::vector<std::thread> threads_;
 };
-
-// min(physical cores, affinity mask, cgroup quota), at least 1.
-int default_worker_count();
 
 }  // namespace arion
