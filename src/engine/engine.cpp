@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/numerics_mode.h"
 
 namespace arion {
 namespace {
@@ -67,6 +68,7 @@ void Engine::cancel(RequestId request) {
 // Whatever goes wrong, every request hears its end. After a failure of the bookkeeping the blocks
 // are not given back: nobody may use the runner any more.
 void Engine::loop() {
+  const NumericsMode mode;  // sampling computes here
   try {
     serve();
     return;

@@ -1,6 +1,7 @@
 #include "model/model.h"
 
 #include "base/error.h"
+#include "base/numerics_mode.h"
 #include "model/layer_builder.h"
 #include "model/rope_table.h"
 
@@ -112,6 +113,7 @@ void check_vocabulary(const GgufMetadata& metadata, int vocab) {
 }  // namespace
 
 Model describe_model(GgufFile file) {
+  const NumericsMode mode;  // rotation tables are results too
   const GgufTensor& embedding = file.require_tensor("token_embd.weight");
   if (embedding.rows() > (1u << 26)) {
     fail(ErrorCode::bad_input, "tensor token_embd.weight has {} rows, expected at most {}",

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/odd_numerics.h"
 #include "engine/event_queue.h"
 #include "engine/fake_runner.h"
 #include "engine/fake_tokenizer.h"
@@ -115,6 +116,27 @@ TEST(Engine, AnswersAsModelAndSamplerSay) {
     if (token < 256 || token > test::kEos) text += tokenizer.bytes(token);
   }
   EXPECT_EQ(answer.text, text);
+}
+
+// The engine's thread inherits the floating-point mode of the thread that starts it.
+TEST(Engine, AnswersDoNotDependOnTheFloatingPointModeOfTheCaller) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  Request request = seeded(bytes_of("prompt"), 7, 100);
+  request.ignores_end = true;
+  request.sampling.logprobs = 3;
+  const auto answer = [&] {
+    FakeRunner runner;
+    Engine engine(runner, tokenizer);
+    return ask(engine, request);
+  };
+  const Answer expected = answer();
+  const test::OddNumerics odd;
+  const Answer got = answer();
+  EXPECT_EQ(got.tokens, expected.tokens);
+  ASSERT_EQ(got.logprobs.size(), 100u);
+  for (size_t i = 0; i < got.logprobs.size(); ++i) {
+    EXPECT_EQ(got.logprobs[i].chosen, expected.logprobs[i].chosen) << i;
+  }
 }
 
 // Corpus case 032.

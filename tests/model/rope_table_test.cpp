@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "base/odd_numerics.h"
 #include "model/edit_model.h"
 #include "model/model.h"
 #include "op/npy.h"
@@ -180,6 +181,17 @@ TEST(RopeOfAModel, ReadsYarnFromTheMetadata) {
   EXPECT_EQ(model.graph.rope_tables[0].inverse_frequencies, table.inverse_frequencies);
   EXPECT_EQ(model.graph.rope_tables[0].magnitude, table.magnitude);
   EXPECT_NE(table.inverse_frequencies, make_rope_table(16, 10000, {}, {}).inverse_frequencies);
+}
+
+TEST(RopeOfAModel, DoesNotDependOnTheFloatingPointModeOfTheCaller) {
+  const std::string bytes = test::write_tiny_model({.hidden = 32, .feed_forward = 32, .vocab = 32});
+  const auto frequencies = [&] {
+    const Model model = describe_model(test::open_in_memory(bytes));
+    return model.graph.rope_tables.at(0).inverse_frequencies;
+  };
+  const auto expected = frequencies();
+  const test::OddNumerics odd;
+  EXPECT_EQ(frequencies(), expected);
 }
 
 TEST(RopeOfAModel, DividesByTheFactorsOfTheFile) {
