@@ -1,36 +1,12 @@
 #include "token_stream.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
+#include "runtime/sequence_stepper.h"
 
 namespace arion::app {
-namespace {
-
-Sequence make_sequence(const GraphRunner& runner, std::vector<TokenId> tokens, LogitsRows logits) {
-  Sequence sequence;
-  sequence.logits = logits;
-  sequence.tokens = std::move(tokens);
-  sequence.prompt_tokens = sequence.size();
-  sequence.kv.resize(runner.kv_groups().size());
-  return sequence;
-}
-
-Run next_run(GraphRunner& runner, Sequence& sequence, int count) {
-  for (size_t g = 0; g < sequence.kv.size(); ++g) {
-    if (!sequence.kv[g].grow(runner.pools()[g], sequence.computed + count)) {
-      fail(ErrorCode::failed, "the KV cache is full; use a larger -c");
-    }
-  }
-  return {
-      .sequence = &sequence, .first = sequence.computed, .count = count, .logits = sequence.logits};
-}
-
-void release(GraphRunner& runner, Sequence& sequence) {
-  for (size_t g = 0; g < sequence.kv.size(); ++g) sequence.kv[g].clear(runner.pools()[g]);
-}
-
-}  // namespace
 
 void stream_logits(GraphRunner& runner, std::span<const TokenId> tokens,
                    const StreamOptions& options, const LogitsSink& sink) {
@@ -45,38 +21,42 @@ void stream_logits(GraphRunner& runner, std::span<const TokenId> tokens,
       fail(ErrorCode::usage, "token id {} is outside the vocabulary of {}", token, vocab);
     }
   }
-  Sequence main = make_sequence(runner, {tokens.begin(), tokens.end()}, LogitsRows::all);
-  std::vector<Sequence> companions;
+  SequenceStepper main(runner, {tokens.begin(), tokens.end()}, LogitsRows::all);
+  std::vector<SequenceStepper> companions;
+  companions.reserve(static_cast<size_t>(options.companions));  // runs point into them
   for (int c = 0; c < options.companions; ++c) {
-    // The same tokens in another order: every companion differs from the main sequence.
     std::vector<TokenId> other(tokens.begin(), tokens.end());
-    std::ranges::rotate(other, other.begin() + (c + 1) % static_cast<int>(other.size()));
-    companions.push_back(make_sequence(runner, std::move(other), LogitsRows::last));
+    for (TokenId& token : other) token = (token + c + 1) % runner.vocab_size();
+    companions.emplace_back(runner, std::move(other), LogitsRows::last);
   }
-  const int room = runner.max_step_tokens() - options.companions;
+  const int rows = std::min(runner.max_step_tokens(), runner.max_step_logit_rows());
+  const int room = rows - options.companions;
   if (room < 1) fail(ErrorCode::usage, "more companions than rows of a step");
 
   while (main.pending() > 0) {
     const int count = std::min({options.chunk, main.pending(), room});
+    const int first = main.computed();
     BatchPlan plan;
+    size_t main_run = 0;
     // Companions on both sides, so that rows of the main sequence start anywhere in a tile.
     for (size_t c = 0; c <= companions.size(); ++c) {
-      if (c == companions.size() / 2) plan.runs.push_back(next_run(runner, main, count));
+      if (c == companions.size() / 2) {
+        main_run = plan.runs.size();
+        plan.runs.push_back(main.next(count));
+      }
       if (c < companions.size() && companions[c].pending() > 0) {
-        plan.runs.push_back(next_run(runner, companions[c], 1));
+        plan.runs.push_back(companions[c].next(1));
       }
     }
     const StepResult result = runner.run(plan);
     int row = 0;
-    for (const Run& run : plan.runs) {
-      for (int i = 0; i < run.logit_rows(); ++i, ++row) {
-        if (run.sequence == &main) sink(run.first + i, {result.row(row), vocab});
-      }
-      run.sequence->computed += run.count;
+    for (size_t r = 0; r < main_run; ++r) row += plan.runs[r].logit_rows();
+    for (int i = 0; i < count; ++i) sink(first + i, {result.row(row + i), vocab});
+    main.commit(count);
+    for (SequenceStepper& companion : companions) {
+      if (companion.pending() > 0) companion.commit(1);
     }
   }
-  release(runner, main);
-  for (Sequence& companion : companions) release(runner, companion);
 }
 
 }  // namespace arion::app

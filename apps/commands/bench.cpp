@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "command.h"
 #include "runner_setup.h"
+#include "runtime/sequence_stepper.h"
 
 namespace arion::app {
 namespace {
@@ -36,25 +37,19 @@ struct Result {
 // One sequence that grows by given numbers of tokens.
 class BenchSequence {
  public:
-  explicit BenchSequence(GraphRunner& runner) : runner_(runner) {
-    sequence_.kv.resize(runner.kv_groups().size());
-  }
-  ~BenchSequence() {
-    for (size_t g = 0; g < sequence_.kv.size(); ++g) sequence_.kv[g].clear(runner_.pools()[g]);
-  }
-  BenchSequence(const BenchSequence&) = delete;
-  BenchSequence& operator=(const BenchSequence&) = delete;
+  explicit BenchSequence(GraphRunner& runner)
+      : runner_(runner), sequence_(runner, {}, LogitsRows::last) {}
 
   // Prefills `count` tokens in steps as large as allowed; only the last row computes logits.
   void prefill(int count) {
-    for (int i = 0; i < count; ++i) sequence_.tokens.push_back(next_token());
+    for (int i = 0; i < count; ++i) sequence_.append(next_token());
     while (sequence_.pending() > 0) step(std::min(sequence_.pending(), runner_.max_step_tokens()));
   }
 
   // Generates `count` tokens, one a step, greedily.
   void decode(int count) {
     for (int i = 0; i < count; ++i) {
-      sequence_.tokens.push_back(last_ >= 0 ? last_ : next_token());
+      sequence_.append(last_ >= 0 ? last_ : next_token());
       step(1);
     }
   }
@@ -67,26 +62,17 @@ class BenchSequence {
   }
 
   void step(int count) {
-    for (size_t g = 0; g < sequence_.kv.size(); ++g) {
-      if (!sequence_.kv[g].grow(runner_.pools()[g], sequence_.computed + count)) {
-        fail(ErrorCode::usage, "{} tokens do not fit the context of {}; use a larger -c",
-             sequence_.computed + count, runner_.context_length());
-      }
-    }
     const bool is_end = count == sequence_.pending();
-    const BatchPlan plan{.runs = {{.sequence = &sequence_,
-                                   .first = sequence_.computed,
-                                   .count = count,
-                                   .logits = is_end ? LogitsRows::last : LogitsRows::none}}};
+    const BatchPlan plan{.runs = {sequence_.next(count)}};
     const StepResult result = runner_.run(plan);
-    sequence_.computed += count;
+    sequence_.commit(count);
     if (!is_end) return;
     const float* logits = result.row(0);
     last_ = static_cast<TokenId>(std::max_element(logits, logits + runner_.vocab_size()) - logits);
   }
 
   GraphRunner& runner_;
-  Sequence sequence_;
+  SequenceStepper sequence_;
   uint64_t random_ = 1;
   TokenId last_ = -1;
 };

@@ -75,6 +75,12 @@ MemoryPlan plan_memory(const Model& model, const ModelOptions& options, const Ru
                                     .window = group.window,
                                     .type = options.kv_type()},
                            .blocks = static_cast<int>(blocks)});
+    if (group.window > 0) {
+      // Behind the window blocks are freed; a step's own tokens come on top.
+      const int64_t live =
+          int64_t{blocks_for(group.window)} + 2 + blocks_for(plan.limits.step_tokens);
+      plan.groups.back().blocks = static_cast<int>(std::min(blocks, live * limits.sequences));
+    }
   }
   for (const PlanShape& shape : plan_shapes(plan.limits, workers, options.kv_type())) {
     plan.arena_bytes = std::max(plan.arena_bytes, lay_out_arena(model.graph, shape).bytes);

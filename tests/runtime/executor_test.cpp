@@ -34,18 +34,17 @@ class Delays : public testing::TestWithParam<int> {
     test::Setup setup;
     setup.context = 256;
     model_ = std::make_unique<LoadedModel>(bytes_, setup);
-    sequence_ = model_->sequence({});
-    for (int i = 0; i < 20 + rows(); ++i) sequence_.tokens.push_back(i * 37 % tiny().vocab);
-    BatchPlan first;
-    first.runs.push_back(model_->next_run(sequence_, 20));
+    sequence_ = std::make_unique<SequenceStepper>(model_->runner(), std::vector<TokenId>{},
+                                                  LogitsRows::all);
+    for (int i = 0; i < 20 + rows(); ++i) sequence_->append(i * 37 % tiny().vocab);
+    const BatchPlan first{.runs = {sequence_->next(20)}};
     model_->runner().run(first);
-    sequence_.computed = 20;
-    step_.runs.push_back(model_->next_run(sequence_, rows()));
+    sequence_->commit(20);
+    step_.runs.push_back(sequence_->next(rows()));
     // Stale values of the run before would be right, and hide that they are read too early.
     model_->runner().set_poison();
     model_->runner().run(first);
   }
-  void TearDown() override { model_->release(sequence_); }
 
   int rows() const { return GetParam(); }
   size_t plan() const {
@@ -67,7 +66,7 @@ class Delays : public testing::TestWithParam<int> {
 
   std::string bytes_;
   std::unique_ptr<LoadedModel> model_;
-  Sequence sequence_;
+  std::unique_ptr<SequenceStepper> sequence_;
   BatchPlan step_;
 };
 

@@ -16,6 +16,7 @@
 #include "backend/reference_kernels.h"
 #include "cpu/cpu_kernels.h"
 #include "runtime/graph_runner.h"
+#include "runtime/sequence_stepper.h"
 
 namespace arion::test {
 
@@ -56,28 +57,6 @@ class LoadedModel {
 
   GraphRunner& runner() { return *runner_; }
 
-  Sequence sequence(std::vector<TokenId> tokens) {
-    Sequence s;
-    s.logits = LogitsRows::all;
-    s.tokens = std::move(tokens);
-    s.prompt_tokens = s.size();
-    s.kv.resize(runner_->kv_groups().size());
-    return s;
-  }
-
-  // Makes room for `count` more tokens of the sequence and returns its run.
-  Run next_run(Sequence& s, int count) {
-    for (size_t g = 0; g < s.kv.size(); ++g) {
-      if (!s.kv[g].grow(runner_->pools()[g], s.computed + count))
-        throw std::runtime_error("KV full");
-    }
-    return {.sequence = &s, .first = s.computed, .count = count, .logits = s.logits};
-  }
-
-  void release(Sequence& s) {
-    for (size_t g = 0; g < s.kv.size(); ++g) s.kv[g].clear(runner_->pools()[g]);
-  }
-
   // From now on pools hand out their blocks in a shuffled order.
   void shuffle_blocks(uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -92,29 +71,34 @@ class LoadedModel {
   // All logits of `tokens`, `chunk` tokens a step, beside one token a step of each of `others`.
   Logits logits(const std::vector<TokenId>& tokens, int chunk,
                 const std::vector<std::vector<TokenId>>& others = {}) {
-    Sequence s = sequence(tokens);
-    std::vector<Sequence> beside;
-    for (const auto& other : others) beside.push_back(sequence(other));
+    SequenceStepper main(*runner_, tokens, LogitsRows::all);
+    std::vector<SequenceStepper> beside;
+    beside.reserve(others.size());  // runs point into them
+    for (const auto& other : others) beside.emplace_back(*runner_, other, LogitsRows::all);
     Logits all;
-    while (s.pending() > 0) {
+    while (main.pending() > 0) {
+      const int count = std::min(chunk, main.pending());
       BatchPlan plan;
+      size_t main_run = 0;
       for (size_t i = 0; i <= beside.size(); ++i) {
-        if (i == beside.size() / 2) plan.runs.push_back(next_run(s, std::min(chunk, s.pending())));
-        if (i < beside.size() && beside[i].pending() > 0)
-          plan.runs.push_back(next_run(beside[i], 1));
+        if (i == beside.size() / 2) {
+          main_run = plan.runs.size();
+          plan.runs.push_back(main.next(count));
+        }
+        if (i < beside.size() && beside[i].pending() > 0) plan.runs.push_back(beside[i].next(1));
       }
       const StepResult result = runner_->run(plan);
       int row = 0;
-      for (const Run& run : plan.runs) {
-        for (int i = 0; i < run.logit_rows(); ++i, ++row) {
-          if (run.sequence != &s) continue;
-          all.insert(all.end(), result.row(row), result.row(row) + runner_->vocab_size());
-        }
-        run.sequence->computed += run.count;
+      for (size_t r = 0; r < main_run; ++r) row += plan.runs[r].logit_rows();
+      for (int i = 0; i < count; ++i) {
+        const float* logits = result.row(row + i);
+        all.insert(all.end(), logits, logits + runner_->vocab_size());
+      }
+      main.commit(count);
+      for (SequenceStepper& other : beside) {
+        if (other.pending() > 0) other.commit(1);
       }
     }
-    release(s);
-    for (Sequence& other : beside) release(other);
     return all;
   }
 
