@@ -4,10 +4,11 @@
     compare_model.py logits  MODEL.gguf --reference logits.npy [--arguments "--act fp32"]
     compare_model.py greedy  MODEL.gguf --reference greedy.json [--arguments "--act fp32 -t 2"]
     compare_model.py windows MODEL.gguf --reference FOLDER [--arguments "..."]
+    compare_model.py perplexity MODEL.gguf --reference perplexity.json --text TEXT [--arguments "..."]
 
 Exit status 1 if a bound is exceeded. Bounds: logits 2e-3 + 1e-4 * max|logit|; greedy ids equal up to a place where the
-two best differ by less than that; windows: mean divergence 0.004, top-1 95 % (99.5 % where the best leads by 1.0),
-perplexity 0.5 %.
+two best differ by less than that; windows: mean divergence 0.004, top-1 95 % (99.5 % where the best leads by 1.0);
+perplexity of the whole text given to make_model.py: 0.5 %.
 """
 import argparse
 import json
@@ -98,21 +99,34 @@ def compare_windows(args):
               "p99_kl": float(np.quantile(divergences, 0.99)), "max_kl": float(divergences.max()),
               "same_top1": float(kept.mean()), "same_top1_clear": float(kept[gaps > 1].mean()),
               "perplexity_reference": float(perplexity[0]), "perplexity": float(perplexity[1])}
-    holds = (report["mean_kl"] <= 0.004 and report["same_top1"] >= 0.95 and report["same_top1_clear"] >= 0.995 and
-             abs(perplexity[1] / perplexity[0] - 1) <= 0.005)
-    return report, holds
+    return report, report["mean_kl"] <= 0.004 and report["same_top1"] >= 0.95 and report["same_top1_clear"] >= 0.995
+
+
+def compare_perplexity(args):
+    reference = json.loads(pathlib.Path(args.reference).read_text())
+    if args.text is None:
+        sys.exit("--text FILE is needed: the text whose ids make_model.py was given")
+    got = json.loads(run(args, "eval", "ppl", args.model, "--file", args.text, "--ctx", reference["size"],
+                         "--max-tokens", reference["tokens"], "--json"))
+    if got["scored_tokens"] != reference["scored"]:
+        sys.exit(f"scored {got['scored_tokens']} tokens, expected {reference['scored']}")
+    report = {"scored": reference["scored"], "perplexity_reference": reference["perplexity"],
+              "perplexity": got["perplexity"], "ratio": got["perplexity"] / reference["perplexity"]}
+    return report, abs(report["ratio"] - 1) <= 0.005
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("logits", "greedy", "windows"))
+    parser.add_argument("what", choices=("logits", "greedy", "windows", "perplexity"))
     parser.add_argument("model")
     parser.add_argument("--reference", required=True)
     parser.add_argument("--arion", default=HERE.parents[2] / "build/release/arion")
     parser.add_argument("--arguments", default="", help="more arguments of arion, as one word")
+    parser.add_argument("--text", help="of the perplexity")
     parser.add_argument("--windows", type=int, default=10**9)
     args = parser.parse_args()
-    compare = {"logits": compare_logits, "greedy": compare_greedy, "windows": compare_windows}[args.what]
+    compare = {"logits": compare_logits, "greedy": compare_greedy, "windows": compare_windows,
+               "perplexity": compare_perplexity}[args.what]
     report, holds = compare(args)
     print(json.dumps(report | {"holds": bool(holds)}, indent=1))
     sys.exit(not holds)
