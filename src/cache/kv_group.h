@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "op/op.h"
 #include "op/step_input.h"
 #include "tensor/dtype.h"
 
@@ -24,9 +25,7 @@ struct KvGroupSpec {
   }
 
   // First position that a token at position >= `computed` can still see.
-  int first_visible(int computed) const {
-    return window == 0 || computed < window ? 0 : computed - window + 1;
-  }
+  int first_visible(int computed) const { return arion::first_visible(computed, window); }
 
   bool operator==(const KvGroupSpec&) const = default;
 };

@@ -171,11 +171,6 @@ class Binder {
   std::byte* arena_;
 };
 
-bool is_linear(OpKind kind) {
-  return kind == OpKind::linear || kind == OpKind::linear_add || kind == OpKind::linear_glu ||
-         kind == OpKind::linear_head;
-}
-
 }  // namespace
 
 bool Access::conflicts_with(const Access& other) const {

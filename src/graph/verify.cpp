@@ -48,11 +48,6 @@ Slots slots(OpKind kind) {
   return {};
 }
 
-bool is_linear(OpKind kind) {
-  return kind == OpKind::linear || kind == OpKind::linear_add || kind == OpKind::linear_glu ||
-         kind == OpKind::linear_head;
-}
-
 bool has_heads(OpKind kind) {
   return kind == OpKind::head_norm || kind == OpKind::rope || kind == OpKind::kv_write ||
          kind == OpKind::linear_head;

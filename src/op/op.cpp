@@ -1,3 +1,4 @@
+// Names of operations and activations in plans and messages.
 #include "op/op.h"
 
 namespace arion {

@@ -33,6 +33,12 @@ enum class OpKind : uint8_t {
 
 std::string_view op_name(OpKind kind);
 
+// Operations that multiply with a weight matrix; their activations have a form.
+constexpr bool is_linear(OpKind kind) {
+  return kind == OpKind::linear || kind == OpKind::linear_add || kind == OpKind::linear_glu ||
+         kind == OpKind::linear_head;
+}
+
 // Which rows of a step a value has: all, or only those that want logits.
 enum class RowsKind : uint8_t { all, output };
 
@@ -44,6 +50,11 @@ enum class RopePairing : uint8_t { adjacent, half_split };
 
 // Role of a linear_head or kv_write operand.
 enum class HeadRole : uint8_t { query, key, value };
+
+// The first position that a query at `position` can see; a window of 0 has no end.
+constexpr int first_visible(int position, int window) {
+  return window == 0 || position < window ? 0 : position - window + 1;
+}
 
 struct AttentionAttributes {
   int heads = 0, kv_heads = 0, head_dim = 0;

@@ -1,3 +1,4 @@
+// Loads and stores rows of every activation form, by the definition of each.
 #include "op/reference_matrix.h"
 
 #include <algorithm>

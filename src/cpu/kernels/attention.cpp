@@ -33,10 +33,6 @@ int count_groups(const RowSet& rows, int most) {
   return groups;
 }
 
-int first_visible(int position, int window) {
-  return window == 0 || position < window ? 0 : position - window + 1;
-}
-
 // Parts of at most kMaxQueries query heads that read one kv head.
 int least_head_parts(const AttentionAttributes& a) {
   return (a.heads / a.kv_heads + kMaxQueries - 1) / kMaxQueries;

@@ -22,7 +22,7 @@ void rope_angles_row(const RopeAnglesArgs& args, const StepInput& input, int row
 }
 
 // Columns that pass through scratch at a time: in the L1 cache, whole int8 blocks.
-constexpr int kBlockCols = 1024;
+constexpr int kPassCols = 1024;
 
 template <Activation activation>
 void glu_columns(const float* gate, const float* up, float* to, int cols) {
@@ -38,8 +38,8 @@ void glu_row(const GluArgs& args, const StepInput& /*input*/, int row, const Wor
   float* y = reinterpret_cast<float*>(worker.scratch);
   const float* gate = f32_row(args.gate, worker.index, args.cols, row);
   const float* up = f32_row(args.up, worker.index, args.cols, row);
-  for (int c = 0; c < args.cols; c += kBlockCols) {
-    const int n = c + kBlockCols < args.cols ? kBlockCols : args.cols - c;
+  for (int c = 0; c < args.cols; c += kPassCols) {
+    const int n = c + kPassCols < args.cols ? kPassCols : args.cols - c;
     args.activation == Activation::silu
         ? glu_columns<Activation::silu>(gate + c, up + c, y, n)
         : glu_columns<Activation::gelu_tanh>(gate + c, up + c, y, n);

@@ -140,10 +140,5 @@ void linear_run(const void* pointer, const StepInput& input, int chunk, int chun
   }
 }
 
-ARION_INLINE bool is_linear(OpKind kind) {
-  return kind == OpKind::linear || kind == OpKind::linear_add || kind == OpKind::linear_glu ||
-         kind == OpKind::linear_head;
-}
-
 }  // namespace
 }  // namespace arion::cpu::ARION_ISA

@@ -7,7 +7,7 @@ namespace arion::cpu::ARION_ISA {
 namespace {
 
 // Columns that pass through scratch at a time: in the L1 cache, whole int8 blocks.
-constexpr int kBlockCols = 1024;
+constexpr int kPassCols = 1024;
 
 void zero_padding(float* row, int cols) {
   for (int c = cols; c < padded_cols(cols); ++c) row[c] = 0;
@@ -52,8 +52,8 @@ void norm_row(const NormArgs& args, int row, const Worker& worker) {
   if (args.gain == nullptr) return;
   const F32 inverse = inverse_rms(squares, cols, args.eps);
   float* y = reinterpret_cast<float*>(worker.scratch);
-  for (int begin = 0; begin < cols; begin += kBlockCols) {
-    const int end = begin + kBlockCols < cols ? begin + kBlockCols : cols;
+  for (int begin = 0; begin < cols; begin += kPassCols) {
+    const int end = begin + kPassCols < cols ? begin + kPassCols : cols;
     for (int c = begin; c < end; c += kLanes) {
       const int n = lanes_left(c, end);
       const F32 v = (s.load(c, n) * inverse) * F32::load_first(args.gain + c, n);
