@@ -172,16 +172,6 @@ std::optional<std::vector<bool>> GgufMetadata::get_bools(std::string_view key) c
   return values;
 }
 
-std::optional<std::span<const std::byte>> GgufMetadata::get_bytes(std::string_view key) const {
-  constexpr std::string_view kExpected = "an array of bytes";
-  const GgufEntry* entry = find(key);
-  if (entry == nullptr) return std::nullopt;
-  const bool is_bytes =
-      entry->is_array() && (entry->element == GgufType::u8 || entry->element == GgufType::i8);
-  if (!is_bytes) wrong_type(*entry, kExpected);
-  return entry->payload;
-}
-
 std::optional<std::vector<uint64_t>> GgufMetadata::get_unsigned_per_layer(std::string_view key,
                                                                           size_t count) const {
   const GgufEntry* entry = find(key);
@@ -196,11 +186,6 @@ std::optional<std::vector<uint64_t>> GgufMetadata::get_unsigned_per_layer(std::s
 
 uint64_t GgufMetadata::require_unsigned(std::string_view key) const {
   const auto value = get_unsigned(key);
-  return value ? *value : (missing(key), 0);
-}
-
-double GgufMetadata::require_float(std::string_view key) const {
-  const auto value = get_float(key);
   return value ? *value : (missing(key), 0);
 }
 

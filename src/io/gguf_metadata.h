@@ -75,7 +75,6 @@ class GgufMetadata {
   std::optional<std::vector<float>> get_floats(std::string_view key) const;
   std::optional<std::vector<int64_t>> get_integers(std::string_view key) const;
   std::optional<std::vector<bool>> get_bools(std::string_view key) const;
-  std::optional<std::span<const std::byte>> get_bytes(std::string_view key) const;
 
   // A per-layer value: one integer for all `count` layers, or an array of exactly `count`, which
   // the caller has checked to be reasonable.
@@ -83,7 +82,6 @@ class GgufMetadata {
                                                               size_t count) const;
 
   uint64_t require_unsigned(std::string_view key) const;
-  double require_float(std::string_view key) const;
   std::string_view require_string(std::string_view key) const;
   std::vector<std::string_view> require_strings(std::string_view key) const;
 

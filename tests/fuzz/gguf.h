@@ -36,7 +36,6 @@ inline void read_everything(const GgufMetadata& metadata) {
     try_get([&] { metadata.get_floats(entry.key); });
     try_get([&] { metadata.get_integers(entry.key); });
     try_get([&] { metadata.get_bools(entry.key); });
-    try_get([&] { metadata.get_bytes(entry.key); });
     try_get([&] { metadata.get_unsigned_per_layer(entry.key, 4); });
   }
 }
