@@ -1,3 +1,4 @@
+// One turn of a conversation: the prompt in the format of the model, the answer as it streams.
 #include "chat_session.h"
 
 #include <atomic>

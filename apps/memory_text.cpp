@@ -1,3 +1,4 @@
+// A memory plan as a table for people and as JSON for scripts.
 #include "memory_text.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Looks models up: a path as it is, a name in the cache, the default when nothing is given.
 #include "model_path.h"
 
 #include <fmt/format.h>

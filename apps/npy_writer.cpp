@@ -1,3 +1,4 @@
+// The .npy header, version 1.0, then rows as they come; close() notices a full disk.
 #include "npy_writer.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Measures the roofs, and estimates the bytes and operations of a step against them.
 #include "roofline.h"
 
 #include <fmt/format.h>

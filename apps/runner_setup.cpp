@@ -1,3 +1,4 @@
+// Options into choices of the library, then file, plan, kernels, threads and weights in order.
 #include "runner_setup.h"
 
 #include <chrono>

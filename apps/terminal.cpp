@@ -1,3 +1,4 @@
+// The log level, colours and control characters of what goes to standard error.
 #include "terminal.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// Options and cutting of evaluation windows, and their log probabilities by chunks on the pool.
 #include "text_windows.h"
 
 #include <fstream>

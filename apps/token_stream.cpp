@@ -1,3 +1,4 @@
+// Steps the sequence beside its companions, in chunks as large as the options and the runner allow.
 #include "token_stream.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Chooses among the kernels that support an operation, by rank.
 #include "backend/kernel.h"
 #include "base/error.h"
 

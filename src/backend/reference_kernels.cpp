@@ -1,3 +1,4 @@
+// Wraps each function of op/reference.h into a kernel of one chunk and the lowest rank.
 #include "backend/reference_kernels.h"
 
 #include "op/reference.h"

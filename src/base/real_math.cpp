@@ -1,3 +1,4 @@
+// Series with error bounds, in double-double arithmetic where one double is not enough.
 #include "base/real_math.h"
 
 #include <bit>

@@ -1,3 +1,4 @@
+// Growing by whole blocks, and giving back those a window has left behind.
 #include "cache/block_table.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A free list and one reference count per block.
 #include "cache/kv_pool.h"
 
 #include <numeric>

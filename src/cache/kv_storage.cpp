@@ -1,3 +1,4 @@
+// Layout, copying and poisoning of blocks in one allocation.
 #include "cache/kv_storage.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// The loop of the engine's thread: take requests in, step, hand out tokens, forget the finished.
 #include "engine/engine.h"
 
 #include <algorithm>

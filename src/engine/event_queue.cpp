@@ -1,3 +1,4 @@
+// A mutex and a condition variable around a deque of events.
 #include "engine/event_queue.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Checks a request, then turns each row of logits into a token, text and perhaps the end.
 #include "engine/request_state.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Running sequences by age, each at least one token; then waiting ones where blocks allow.
 #include "engine/scheduler.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A weighted straight line through (tokens, microseconds) of past steps.
 #include "engine/step_cost_fit.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Barriers by conflicting accesses, lifetimes by barriers, offsets by first fit.
 #include "graph/arena_layout.h"
 
 #include <algorithm>

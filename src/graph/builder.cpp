@@ -1,3 +1,4 @@
+// One node per call, with the shape of its result; verify.h checks the whole.
 #include "graph/builder.h"
 
 #include "base/check.h"

@@ -1,3 +1,4 @@
+// The loop every worker runs, and the random delays that make missing barriers show.
 #include "graph/executor.h"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// Who defines and who uses a value, and an order that respects both and the KV writes.
 #include "graph/graph.h"
 
 #include <functional>

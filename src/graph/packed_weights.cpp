@@ -1,3 +1,4 @@
+// Finds out which weights are matrices, sizes them, and packs panel by panel on all workers.
 #include "graph/packed_weights.h"
 
 #include <algorithm>

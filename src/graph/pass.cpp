@@ -1,3 +1,4 @@
+// Selecting passes by name, running them with checks between, and what they share.
 #include "graph/pass.h"
 
 #include <algorithm>

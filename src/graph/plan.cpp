@@ -1,3 +1,4 @@
+// Binds nodes to kernels and memory, and proves that the barriers suffice.
 #include "graph/plan.h"
 
 #include <fmt/format.h>

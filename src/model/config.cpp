@@ -1,3 +1,4 @@
+// Reads, defaults and bounds each key; keys that nobody computes are refused.
 #include "model/config.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// The network common to all architectures, with its rotations, from embedding to head.
 #include "model/model.h"
 
 #include "base/error.h"

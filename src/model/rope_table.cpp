@@ -1,3 +1,4 @@
+// Plain, linear and YaRN frequencies, in double and with this library's own pow and log.
 #include "model/rope_table.h"
 
 #include <algorithm>

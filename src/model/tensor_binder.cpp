@@ -1,3 +1,4 @@
+// Takes tensors by name, each checked against the shape the model expects.
 #include "model/tensor_binder.h"
 
 #include "base/error.h"

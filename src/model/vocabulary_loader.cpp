@@ -1,3 +1,4 @@
+// Counts and ranges of the tokenizer keys, checked before anything is copied.
 #include "model/vocabulary_loader.h"
 
 #include "base/error.h"

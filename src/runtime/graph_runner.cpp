@@ -1,3 +1,4 @@
+// Plans by size at the start; per step the batch's rows gathered and the least plan run.
 #include "runtime/graph_runner.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Limits with their defaults, plan shapes, and the sum of what they allocate.
 #include "runtime/memory_plan.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Collects the arithmetic tags of a plan's kernels into one line.
 #include "runtime/numerics_profile.h"
 
 #include <fmt/format.h>

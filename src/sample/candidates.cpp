@@ -1,3 +1,4 @@
+// Scans for the peak, for the k largest and for all above a threshold, strip by strip.
 #include "sample/candidates.h"
 
 #include <algorithm>

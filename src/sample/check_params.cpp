@@ -1,3 +1,4 @@
+// Refuses parameters outside their ranges with a message that names the range.
 #include "sample/check_params.h"
 
 #include <string_view>

@@ -1,3 +1,4 @@
+// Noise words by Philox, and an argmax that skips tokens whose best noise could not win.
 #include "sample/gumbel.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Log-softmax of the chosen token and its rivals, before or after the stages.
 #include "sample/logprobs.h"
 
 #include <algorithm>

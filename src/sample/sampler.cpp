@@ -1,3 +1,4 @@
+// Peak, stages, draw and log probabilities in order; greedy answers skip the middle.
 #include "sample/sampler.h"
 
 #include <sys/random.h>

@@ -1,3 +1,4 @@
+// An exp of its own and sums by chunks, so that neither libm nor the compiler shows.
 #include "sample/softmax.h"
 
 #include <algorithm>

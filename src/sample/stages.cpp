@@ -1,3 +1,4 @@
+// Top-k, top-p and min-p on few sorted candidates; a histogram says how many top-p needs.
 #include "sample/stages.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Maps, aligns and advises the pages, and gives them back.
 #include "tensor/memory.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// Which file a MODEL argument finds, and what is said when there is none.
 #include "model_path.h"
 
 #include <gtest/gtest.h>

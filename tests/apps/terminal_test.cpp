@@ -1,3 +1,4 @@
+// Log levels, control characters and silence without a terminal.
 #include "terminal.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The generator against its published answers.
 #include "base/philox.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Errors of the elementary functions in units of the last place, against long double.
 #include "base/real_math.h"
 
 #include <gtest/gtest.h>

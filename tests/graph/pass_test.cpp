@@ -1,3 +1,4 @@
+// Printed graphs, selection of passes, and activation forms.
 #include "graph/pass.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Arena layout and barriers of real plans, and their refusal when one is missing.
 #include "graph/plan.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Whole networks are accepted; every damage is refused by name.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,3 +1,4 @@
+// Hyper-parameters and tensors of model files, and the messages about bad ones.
 #include "model/model.h"
 
 #include <gtest/gtest.h>

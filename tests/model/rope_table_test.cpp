@@ -1,3 +1,4 @@
+// Rotation tables against other implementations, and how models ask for them.
 #include "model/rope_table.h"
 
 #include <gtest/gtest.h>

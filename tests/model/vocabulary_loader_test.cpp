@@ -1,3 +1,4 @@
+// Vocabularies of both kinds from files, and what broken ones are told.
 #include "model/vocabulary_loader.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Logits of tiny models against another implementation.
 #include "runtime/graph_runner.h"
 
 #include <gtest/gtest.h>

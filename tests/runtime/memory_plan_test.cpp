@@ -1,3 +1,4 @@
+// The memory plan against what a runner really takes.
 #include "runtime/memory_plan.h"
 
 #include <gtest/gtest.h>
