@@ -59,6 +59,11 @@ void RequestState::check(int vocab, int context) const {
     fail(ErrorCode::bad_input, "token {} of the prompt is {}, expected 0 to {}", i, tokens[i],
          vocab - 1);
   }
+  for (const TokenId stop : request_.stop_ids) {
+    if (stop >= 0 && stop < vocab) continue;
+    fail(ErrorCode::usage, "stop id {} is outside the vocabulary, expected 0 to {}", stop,
+         vocab - 1);
+  }
 }
 
 // Brings text and stop strings to where the prompt or the earlier request left them.

@@ -340,6 +340,8 @@ TEST(Engine, RefusesBadRequestsByName) {
   says({.tokens = {1}, .max_tokens = -1}, "max_tokens");
   says({.tokens = {1}, .sampling = {.temperature = -1}}, "temperature");
   says({.tokens = {1}, .stop_strings = {""}}, "stop string");
+  says({.tokens = {1}, .stop_ids = {5, 261}}, "stop id 261 is outside the vocabulary");
+  says({.tokens = {1}, .stop_ids = {-1}}, "stop id -1");
 }
 
 TEST(Engine, ARowThatIsNotANumberEndsItsRequestOnly) {
