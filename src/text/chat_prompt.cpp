@@ -59,9 +59,10 @@ bool starts_with_system(std::span<const ChatMessage> messages) {
   return !messages.empty() && messages[0].role == "system";
 }
 
-std::vector<PromptPiece> render_chatml(std::span<const ChatMessage> messages,
+std::vector<PromptPiece> render_chatml(std::string_view bos, std::span<const ChatMessage> messages,
                                        const ChatOptions& options) {
   PromptBuilder prompt;
+  prompt.markup(bos);
   const auto turn = [&](std::string_view role, std::string_view content) {
     prompt.markup("<|im_start|>");
     prompt.markup(role);
@@ -134,13 +135,17 @@ std::optional<std::string> default_system_message(const Tokenizer& tokenizer) {
 std::vector<PromptPiece> render_chat(const Tokenizer& tokenizer, ChatFormat format,
                                      std::span<const ChatMessage> messages,
                                      const ChatOptions& options) {
+  const auto id = tokenizer.special().bos;
+  const std::string_view bos = id ? std::string_view(tokenizer.spelling(*id)) : "";
   switch (format) {
-    case ChatFormat::chatml:
-      return render_chatml(messages, options);
-    case ChatFormat::gemma: {
-      const auto bos = tokenizer.special().bos;
-      return render_gemma(bos ? tokenizer.spelling(*bos) : "", messages, options);
+    case ChatFormat::chatml: {
+      // No BOS of its own, but some models want one in front of every text. Of others
+      // (SmolLM2) the mark of a turn is the BOS.
+      const bool wants_bos = tokenizer.adds_bos() && bos != "<|im_start|>";
+      return render_chatml(wants_bos ? bos : "", messages, options);
     }
+    case ChatFormat::gemma:
+      return render_gemma(bos, messages, options);
     case ChatFormat::none:
       break;
   }

@@ -32,8 +32,9 @@ ChatFormat detect_chat_format(const Tokenizer& tokenizer);
 // The system message that the model's own template adds when there is none, if it does.
 std::optional<std::string> default_system_message(const Tokenizer& tokenizer);
 
-// The prompt in pieces, for Tokenizer::encode with add_special = false: it has the model's BOS
-// already. Throws Error for roles the format does not know, and for ChatFormat::none.
+// The prompt in pieces, for Tokenizer::encode with add_special = false: it starts with BOS, once,
+// where format or model want it. Throws Error for roles the format does not know, and for
+// ChatFormat::none.
 std::vector<PromptPiece> render_chat(const Tokenizer& tokenizer, ChatFormat format,
                                      std::span<const ChatMessage> messages,
                                      const ChatOptions& options = {});

@@ -47,6 +47,35 @@ TEST(ChatPrompt, ChatmlTurnsAreFramedAndNotTrimmed) {
             "<|im_start|>user\nx<|im_end|>\n");
 }
 
+// Corpus case 137.
+TEST(ChatPrompt, BosIsThereOnceWhereTheModelAddsOne) {
+  Vocabulary vocabulary = test::byte_vocabulary({"a b"}, "qwen2");
+  const int32_t start = test::add_token(vocabulary, "<|im_start|>", TokenType::control);
+  test::add_token(vocabulary, "<|im_end|>", TokenType::control);
+  const int32_t bos = test::add_token(vocabulary, "<|bos|>", TokenType::control);
+  auto encoded = [&](int32_t id, bool adds_bos) {
+    vocabulary.special.bos = id;
+    vocabulary.add_bos = adds_bos;
+    const Tokenizer tokenizer(vocabulary);
+    return tokenizer.encode(render_chat(tokenizer, ChatFormat::chatml, Messages{{"user", "A"}}),
+                            {.add_special = false});
+  };
+  const std::vector<int32_t> without = encoded(bos, false);
+  EXPECT_EQ(without[0], start);
+  EXPECT_EQ(std::ranges::count(without, bos), 0);
+  std::vector<int32_t> with = encoded(bos, true);
+  EXPECT_EQ(with[0], bos);
+  with.erase(with.begin());
+  EXPECT_EQ(with, without);
+  EXPECT_EQ(encoded(start, true), without) << "the mark of the first turn is the BOS";
+
+  const Tokenizer gemma = gemma_tokenizer();
+  const auto ids = gemma.encode(render_chat(gemma, ChatFormat::gemma, Messages{{"user", "a"}}),
+                                {.add_special = false});
+  EXPECT_EQ(ids[0], 1);
+  EXPECT_EQ(std::ranges::count(ids, 1), 1);
+}
+
 TEST(ChatPrompt, SmolLM2HasADefaultSystemMessage) {
   EXPECT_EQ(default_system_message(chatml_tokenizer()), std::nullopt);
   const Tokenizer tokenizer = chatml_tokenizer("smollm");
