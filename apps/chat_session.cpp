@@ -53,11 +53,13 @@ Answer ChatSession::complete(std::string_view prompt, const AnswerOptions& optio
 
 Answer ChatSession::chat(std::string message, const AnswerOptions& options,
                          const std::function<void(std::string_view)>& on_text) {
-  messages_.push_back({.role = "user", .content = std::move(message)});
-  const auto pieces = render_chat(tokenizer_, format_, messages_,
+  std::vector<ChatMessage> messages = messages_;
+  messages.push_back({.role = "user", .content = std::move(message)});
+  const auto pieces = render_chat(tokenizer_, format_, messages,
                                   {.default_system = default_system_message(tokenizer_)});
   Answer result = answer(tokenizer_.encode(pieces, {.add_special = false}), options, on_text);
-  messages_.push_back({.role = "assistant", .content = result.text});
+  messages.push_back({.role = "assistant", .content = result.text});
+  messages_ = std::move(messages);
   return result;
 }
 
@@ -71,7 +73,7 @@ Answer ChatSession::answer(std::vector<TokenId> prompt, const AnswerOptions& opt
                   .stop_ids = options.stop_ids,
                   .ignores_end = options.ignores_end,
                   .shows_control = options.shows_control};
-  if (options.max_tokens > 0) request.max_tokens = options.max_tokens;
+  if (options.max_tokens >= 0) request.max_tokens = options.max_tokens;
 
   const InterruptGuard guard;
   EventQueue events;

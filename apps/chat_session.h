@@ -17,7 +17,7 @@ namespace arion::app {
 // How answers are made; the prompt's tokens are filled in per turn.
 struct AnswerOptions {
   SamplingParams sampling;
-  int max_tokens = 0;  // 0: until the model stops or the context ends
+  int max_tokens = -1;  // -1: until the model stops or the context ends
   std::vector<std::string> stop_strings;
   std::vector<TokenId> stop_ids;
   bool ignores_end = false;
@@ -43,7 +43,7 @@ class ChatSession {
   // Continues plain text; an empty prompt starts from BOS alone.
   Answer complete(std::string_view prompt, const AnswerOptions& options,
                   const std::function<void(std::string_view)>& on_text);
-  // The next turn of the conversation, which it then belongs to.
+  // The next turn of the conversation. After an Error the conversation is as it was before.
   Answer chat(std::string message, const AnswerOptions& options,
               const std::function<void(std::string_view)>& on_text);
 

@@ -1,12 +1,11 @@
 // arion eval logits: every logit of given tokens, to a file or as a hash.
 #include <charconv>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include "base/error.h"
 #include "eval.h"
+#include "input_file.h"
 #include "npy_writer.h"
 #include "runner_setup.h"
 #include "token_stream.h"
@@ -27,11 +26,7 @@ struct LogitsOptions {
 // "1,2,3", or "@FILE" with ids separated by commas or white space.
 std::vector<TokenId> parse_tokens(const std::string& text) {
   std::string list = text;
-  if (text.starts_with('@')) {
-    std::ifstream in(text.substr(1), std::ios::binary);
-    if (!in) fail(ErrorCode::usage, "--tokens: cannot read {}", text.substr(1));
-    list.assign(std::istreambuf_iterator<char>(in), {});
-  }
+  if (text.starts_with('@')) list = read_input_file(text.substr(1), "--tokens");
   std::vector<TokenId> tokens;
   const char* at = list.data();
   const char* const end = at + list.size();
@@ -71,6 +66,7 @@ void eval_logits(LogitsOptions options, const GlobalOptions& global) {
     options.runner.context = std::max(1, static_cast<int>(tokens.size()));
   LoadedModel loaded = load_model(options.runner, global);
   GraphRunner& runner = *loaded.runner;
+  check_tokens(runner, tokens);  // before a file is made
   if (options.poison) runner.set_poison();
 
   std::unique_ptr<NpyWriter> writer;

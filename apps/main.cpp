@@ -1,5 +1,8 @@
 // The `arion` program: global options, the list of commands, and how failures become exit codes.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -40,6 +43,28 @@ void add_global_options(CLI::App& program, GlobalOptions& global) {
       ->each([](const std::string& name) { set_log_level(parse_log_level(name)); });
 }
 
+// Ctrl-C ends the program at once, but for the parts of it that would rather finish something. A
+// program started with the signal ignored (nohup) leaves it so.
+void set_interrupt() {
+  struct sigaction before = {};
+  if (sigaction(SIGINT, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) return;
+  struct sigaction action = {};
+  action.sa_handler = [](int) { _exit(kInterrupted); };
+  sigaction(SIGINT, &action, nullptr);
+}
+
+// The innermost command that was named, "eval kl" say; or the program itself.
+const CLI::App& innermost_command(const CLI::App& program) {
+  const std::vector<CLI::App*> chosen = program.get_subcommands();
+  return chosen.empty() ? program : innermost_command(*chosen[0]);
+}
+
+// "arion eval kl"
+std::string full_name(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return (parent != nullptr ? full_name(*parent) + " " : "") + command.get_name();
+}
+
 int run_program(int argc, char** argv) {
   CLI::App program("Runs large language models on this machine.", "arion");
   GlobalOptions global;
@@ -55,13 +80,12 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::Success& asked) {  // --help, --version
     program.exit(asked);
   } catch (const CLI::ParseError& error) {
-    const std::vector<CLI::App*> chosen = program.get_subcommands();
-    const std::vector<std::string> rest = program.remaining();
-    if (chosen.empty() && !rest.empty()) {
-      fail(ErrorCode::usage, "unknown command '{}'; see arion --help", rest[0]);
+    const CLI::App& command = innermost_command(program);
+    const std::vector<std::string> rest = program.remaining(true);
+    if (command.get_require_subcommand_min() > 0 && !rest.empty()) {
+      fail(ErrorCode::usage, "unknown command '{}'; see {} --help", rest[0], full_name(command));
     }
-    fail(ErrorCode::usage, "{}; see arion {}--help", error.what(),
-         chosen.empty() ? "" : chosen[0]->get_name() + " ");
+    fail(ErrorCode::usage, "{}; see {} --help", error.what(), full_name(command));
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     fail(ErrorCode::failed, "could not write all of the output");
@@ -70,6 +94,7 @@ int run_program(int argc, char** argv) {
 }
 
 int run_guarded(int argc, char** argv) {
+  set_interrupt();
   try {
     return run_program(argc, argv);
   } catch (const Interrupted&) {

@@ -41,7 +41,8 @@ std::vector<std::string> fetched_models(const fs::path& cache) {
 
 fs::path default_model(const fs::path& cache, const std::vector<std::string>& names) {
   const fs::path linked = cache / kDefaultModel;
-  if (!cache.empty() && fs::exists(linked)) return linked;
+  std::error_code error;
+  if (!cache.empty() && fs::exists(linked, error)) return linked;
   if (names.size() == 1) return cache / (names[0] + std::string(kExtension));
   fail(ErrorCode::usage,
        "no model named and no default in {}; name a GGUF file or run scripts/quickstart.sh, which "
@@ -69,6 +70,7 @@ fs::path resolve_model(std::string_view argument, const fs::path& cache) {
 
   std::string wanted = lower(argument);
   if (wanted.ends_with(kExtension)) wanted.resize(wanted.size() - kExtension.size());
+  if (wanted == "default") return default_model(cache, names);
   std::vector<std::string> found;
   for (const std::string& name : names) {
     if (lower(name) == wanted) return cache / (name + std::string(kExtension));

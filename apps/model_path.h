@@ -15,8 +15,8 @@ constexpr const char* kModelHelp =
 std::filesystem::path model_cache_dir();
 
 // `argument` is a path; or the name of a file in `cache`, where ".gguf" and a unique beginning in
-// any case suffice; or empty for `default.gguf` there, or the only model there. Throws Error{usage}
-// saying what was looked for and what there is.
+// any case suffice; or empty or "default" for `default.gguf` there, or the only model there. Throws
+// Error{usage} saying what was looked for and what there is.
 std::filesystem::path resolve_model(std::string_view argument, const std::filesystem::path& cache);
 
 inline std::filesystem::path resolve_model(std::string_view argument) {

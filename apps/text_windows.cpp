@@ -1,11 +1,9 @@
 // Options and cutting of evaluation windows, and their log probabilities by chunks on the pool.
 #include "text_windows.h"
 
-#include <fstream>
-#include <iterator>
-
 #include "base/error.h"
 #include "base/real_math.h"
+#include "input_file.h"
 
 namespace arion::app {
 
@@ -21,9 +19,7 @@ void add_window_options(CLI::App& command, WindowOptions& options) {
 
 std::vector<std::vector<TokenId>> read_windows(const Tokenizer& tokenizer,
                                                const WindowOptions& options) {
-  std::ifstream in(options.file, std::ios::binary);
-  if (!in) fail(ErrorCode::usage, "cannot read {}", options.file);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = read_input_file(options.file, "--file");
   std::vector<TokenId> tokens =
       tokenizer.encode(text, {.add_special = false, .parse_special = false});
   if (options.max_tokens > 0 && std::cmp_greater(tokens.size(), options.max_tokens)) {

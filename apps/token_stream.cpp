@@ -8,9 +8,19 @@
 #include "runtime/sequence_stepper.h"
 
 namespace arion::app {
+namespace {
 
-void stream_logits(GraphRunner& runner, std::span<const TokenId> tokens,
-                   const StreamOptions& options, const LogitsSink& sink) {
+// Tokens of companion `index`: every one differs from the main sequence's at its position.
+std::vector<TokenId> companion_tokens(std::span<const TokenId> tokens, int index, int vocab) {
+  const int64_t shift = 1 + index % std::max(1, vocab - 1);
+  std::vector<TokenId> other(tokens.begin(), tokens.end());
+  for (TokenId& token : other) token = static_cast<TokenId>((token + shift) % vocab);
+  return other;
+}
+
+}  // namespace
+
+void check_tokens(const GraphRunner& runner, std::span<const TokenId> tokens) {
   if (tokens.empty()) fail(ErrorCode::usage, "there are no tokens to evaluate");
   if (std::cmp_greater(tokens.size(), runner.context_length())) {
     fail(ErrorCode::usage, "{} tokens do not fit the context of {}; use a larger -c", tokens.size(),
@@ -22,13 +32,18 @@ void stream_logits(GraphRunner& runner, std::span<const TokenId> tokens,
       fail(ErrorCode::usage, "token id {} is outside the vocabulary of {}", token, vocab);
     }
   }
+}
+
+void stream_logits(GraphRunner& runner, std::span<const TokenId> tokens,
+                   const StreamOptions& options, const LogitsSink& sink) {
+  check_tokens(runner, tokens);
+  const auto vocab = static_cast<size_t>(runner.vocab_size());
   SequenceStepper main(runner, {tokens.begin(), tokens.end()}, LogitsRows::all);
   std::vector<SequenceStepper> companions;
   companions.reserve(static_cast<size_t>(options.companions));  // runs point into them
   for (int c = 0; c < options.companions; ++c) {
-    std::vector<TokenId> other(tokens.begin(), tokens.end());
-    for (TokenId& token : other) token = (token + c + 1) % runner.vocab_size();
-    companions.emplace_back(runner, std::move(other), LogitsRows::last);
+    companions.emplace_back(runner, companion_tokens(tokens, c, runner.vocab_size()),
+                            LogitsRows::last);
   }
   const int rows = std::min(runner.max_step_tokens(), runner.max_step_logit_rows());
   const int room = rows - options.companions;

@@ -16,8 +16,12 @@ struct StreamOptions {
   int companions = 0;  // other sequences running beside it, one token each a step
 };
 
+// Throws Error{usage} when there are no tokens, they do not fit the context, or one is outside the
+// vocabulary.
+void check_tokens(const GraphRunner& runner, std::span<const TokenId> tokens);
+
 // Runs `tokens` through the model from position 0. Companions hold other tokens and must not change
-// a bit. Frees all KV blocks before it returns. Throws Error{usage} when the tokens do not fit.
+// a bit. Frees all KV blocks before it returns. Checks the tokens first.
 void stream_logits(GraphRunner& runner, std::span<const TokenId> tokens,
                    const StreamOptions& options, const LogitsSink& sink);
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "command.h"
+#include "model_path.h"
 #include "runner_setup.h"
 #include "runtime/sequence_stepper.h"
 
@@ -20,6 +21,16 @@ struct BenchOptions {
   int depth = 0;
   int repetitions = 5;
   bool json = false;
+};
+
+// One measurement: prefill of a prompt, or generation.
+struct Test {
+  bool is_prefill;
+  int count;
+  int depth;  // tokens in the context before; generation needs one at least
+
+  std::string name() const { return (is_prefill ? "pp" : "tg") + std::to_string(count); }
+  int64_t context() const { return int64_t{depth} + count; }
 };
 
 struct Result {
@@ -84,34 +95,68 @@ double seconds(const std::function<void()>& work) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Result measure(GraphRunner& runner, const BenchOptions& options, bool is_prefill, int count) {
-  Result result{.test = (is_prefill ? "pp" : "tg") + std::to_string(count)};
-  for (int r = -1; r < options.repetitions; ++r) {  // the first run only warms up
+std::vector<Test> chosen_tests(const BenchOptions& options) {
+  std::vector<Test> tests;
+  for (int count : options.prompt) {
+    if (count > 0) tests.push_back({.is_prefill = true, .count = count, .depth = options.depth});
+  }
+  for (int count : options.generate) {
+    if (count == 0) continue;
+    tests.push_back({.is_prefill = false, .count = count, .depth = std::max(options.depth, 1)});
+  }
+  if (tests.empty()) fail(ErrorCode::usage, "nothing to measure: -p and -n are both 0");
+  return tests;
+}
+
+// The context the tests need, or the one asked for. Names a test that cannot be run.
+int chosen_context(const BenchOptions& options, const std::vector<Test>& tests) {
+  const int limit = options.runner.context > 0
+                        ? options.runner.context
+                        : describe_model(GgufFile::open(resolve_model(options.runner.model)))
+                              .config.context_length;
+  int64_t needed = 0;
+  for (const Test& test : tests) {
+    needed = std::max(needed, test.context());
+    if (test.context() <= limit) continue;
+    fail(ErrorCode::usage, "{} at depth {} needs a context of {} tokens, but {} has {}",
+         test.name(), test.depth, test.context(), options.runner.context > 0 ? "-c" : "the model",
+         limit);
+  }
+  return options.runner.context > 0 ? options.runner.context : static_cast<int>(needed);
+}
+
+// `on_run` is called after every run.
+Result measure(GraphRunner& runner, const Test& test, int repetitions,
+               const std::function<void()>& on_run) {
+  Result result{.test = test.name()};
+  for (int r = -1; r < repetitions; ++r) {  // the first run only warms up
     BenchSequence sequence(runner);
-    if (options.depth > 0) sequence.prefill(options.depth);
-    if (!is_prefill && options.depth == 0) sequence.prefill(1);
-    const double time =
-        seconds([&] { is_prefill ? sequence.prefill(count) : sequence.decode(count); });
-    if (r >= 0) result.tokens_per_s.push_back(count / time);
+    sequence.prefill(test.depth);
+    const double time = seconds(
+        [&] { test.is_prefill ? sequence.prefill(test.count) : sequence.decode(test.count); });
+    if (r >= 0) result.tokens_per_s.push_back(test.count / time);
+    on_run();
   }
   return result;
 }
 
-void bench(BenchOptions options, const GlobalOptions& global) {
-  if (options.runner.context == 0) {
-    const int longest =
-        std::max(std::ranges::max(options.prompt), std::ranges::max(options.generate));
-    options.runner.context = options.depth + longest + 1;
+std::vector<Result> measure_all(GraphRunner& runner, const std::vector<Test>& tests,
+                                int repetitions) {
+  uint64_t runs = 0;
+  Progress progress("measuring", tests.size() * static_cast<uint64_t>(repetitions + 1));
+  std::vector<Result> results;
+  for (const Test& test : tests) {
+    results.push_back(measure(runner, test, repetitions, [&] { progress.update(++runs); }));
   }
+  return results;
+}
+
+void bench(BenchOptions options, const GlobalOptions& global) {
+  const std::vector<Test> tests = chosen_tests(options);
+  options.runner.context = chosen_context(options, tests);
   LoadedModel loaded = load_model(options.runner, global);
   GraphRunner& runner = *loaded.runner;
-  std::vector<Result> results;
-  for (int count : options.prompt) {
-    if (count > 0) results.push_back(measure(runner, options, true, count));
-  }
-  for (int count : options.generate) {
-    if (count > 0) results.push_back(measure(runner, options, false, count));
-  }
+  const std::vector<Result> results = measure_all(runner, tests, options.repetitions);
   if (options.json) {
     nlohmann::ordered_json out{{"model", loaded.path},
                                {"threads", loaded.pool->size()},
@@ -145,10 +190,12 @@ void command_bench(CLI::App& program, const GlobalOptions& global) {
   add_context_option(*command, options->runner);
   command->add_option("-p,--prompt", options->prompt, "Prompt lengths to prefill; 0: none")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
   command->add_option("-n,--generate", options->generate, "Numbers of tokens to generate; 0: none")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
   command->add_option("-d,--depth", options->depth, "Tokens already in the context")

@@ -11,10 +11,10 @@
 
 #include "base/error.h"
 #include "command.h"
+#include "input_file.h"
 #include "io/gguf.h"
 #include "model/vocabulary_loader.h"
 #include "model_path.h"
-#include "standard_input.h"
 #include "text/detokenizer.h"
 #include "text/tokenizer.h"
 

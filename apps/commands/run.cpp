@@ -3,16 +3,18 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
-#include <iterator>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
 #include "chat_session.h"
 #include "command.h"
+#include "input_file.h"
 #include "runner_setup.h"
+#include "sampling_options.h"
 
 namespace arion::app {
 namespace {
@@ -21,22 +23,13 @@ using nlohmann::ordered_json;
 
 struct RunOptions {
   RunnerOptions runner{.logit_rows = kGenerationLogitRows};
+  SamplingOptions sampling;
   AnswerOptions answer;
-  std::string prompt, file, system;
-  bool has_prompt = false;
+  std::optional<std::string> prompt, file;
+  std::string system;
   bool raw = false;
   bool json = false;
 };
-
-std::string read_all(std::istream& in) {
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::string read_prompt_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) fail(ErrorCode::usage, "cannot read {}", path);
-  return read_all(in);
-}
 
 double per_second(size_t tokens, double milliseconds) {
   return milliseconds > 0 ? static_cast<double>(tokens) * 1000 / milliseconds : 0;
@@ -94,12 +87,20 @@ void log_speed(const Answer& answer, double load_ms) {
       answer.tokens.size(), t["decode_tokens_per_s"].get<double>(), answer.summary.seed);
 }
 
-void answer_once(ChatSession& session, const RunOptions& options, double load_ms) {
-  const std::function<void(std::string_view)> on_text =
-      options.json ? std::function<void(std::string_view)>() : print_text;
-  const bool is_raw = options.raw || !session.has_chat_format();
-  const Answer answer = is_raw ? session.complete(options.prompt, options.answer, on_text)
-                               : session.chat(options.prompt, options.answer, on_text);
+// Whether prompts are turns of a chat, or text to go on with.
+bool is_chat(const ChatSession& session, const RunOptions& options) {
+  return !options.raw && session.has_chat_format();
+}
+
+Answer ask(ChatSession& session, const std::string& prompt, const RunOptions& options,
+           const std::function<void(std::string_view)>& on_text) {
+  return is_chat(session, options) ? session.chat(prompt, options.answer, on_text)
+                                   : session.complete(prompt, options.answer, on_text);
+}
+
+void answer_once(ChatSession& session, const std::string& prompt, const RunOptions& options,
+                 double load_ms) {
+  const Answer answer = ask(session, prompt, options, options.json ? nullptr : print_text);
   if (options.json) {
     print_json(answer, options, load_ms);
   } else {
@@ -109,67 +110,73 @@ void answer_once(ChatSession& session, const RunOptions& options, double load_ms
   if (answer.finish == FinishReason::cancelled) throw Interrupted{};
 }
 
-// Lines from the terminal until it ends (Ctrl-D).
-void chat(ChatSession& session, const RunOptions& options, double load_ms) {
-  log(LogLevel::info, "type a message and press Enter; Ctrl-C stops an answer, Ctrl-D ends");
-  for (std::string line; fmt::print("> "), std::fflush(stdout), std::getline(std::cin, line);) {
-    if (line.empty()) continue;
-    const Answer answer = options.raw || !session.has_chat_format()
-                              ? session.complete(line, options.answer, print_text)
-                              : session.chat(line, options.answer, print_text);
+// One message and its answer. What goes wrong is said, and the conversation goes on without it.
+void chat_turn(ChatSession& session, const std::string& message, const RunOptions& options,
+               double load_ms) {
+  bool has_text = false;
+  try {
+    const Answer answer = ask(session, message, options, [&](std::string_view text) {
+      has_text = true;
+      print_text(text);
+    });
     print_text("\n");
     log_speed(answer, load_ms);
+  } catch (const Error& error) {
+    if (has_text) print_text("\n");
+    log_message(LogLevel::error, error.what());
   }
-  print_text("\n");
+}
+
+// Lines from the terminal until it ends (Ctrl-D). The answers alone go to standard output.
+void chat(ChatSession& session, const RunOptions& options, double load_ms) {
+  log(LogLevel::info, "type a message and press Enter; Ctrl-C stops an answer, Ctrl-D ends");
+  for (std::string line; fmt::print(stderr, "> "), std::getline(std::cin, line);) {
+    if (!line.empty()) chat_turn(session, line, options, load_ms);
+  }
+  fmt::print(stderr, "\n");
+}
+
+// The prompt of a single answer; nothing means a chat.
+std::optional<std::string> read_prompt(const RunOptions& options) {
+  if (options.prompt && options.file) {
+    fail(ErrorCode::usage, "give the prompt with -p or with -f, not both");
+  }
+  if (options.prompt) return options.prompt;
+  if (options.file) return read_input_file(*options.file, "-f");
+  if (isatty(STDIN_FILENO) == 0) return read_standard_input();
+  if (options.json) fail(ErrorCode::usage, "--json needs a prompt: -p or -f");
+  return std::nullopt;
 }
 
 void run(RunOptions options, const GlobalOptions& global) {
-  if (options.has_prompt && !options.file.empty()) {
-    fail(ErrorCode::usage, "give the prompt with -p or with -f, not both");
-  }
-  const bool is_interactive =
-      !options.has_prompt && options.file.empty() && isatty(STDIN_FILENO) != 0;
-  if (!options.file.empty()) {
-    options.prompt = read_prompt_file(options.file);
-  } else if (!options.has_prompt && !is_interactive) {
-    options.prompt = read_all(std::cin);
-  }
-  if (is_interactive && options.json) fail(ErrorCode::usage, "--json needs a prompt: -p or -f");
+  const std::optional<std::string> prompt = read_prompt(options);
   LoadedModel loaded = load_model(options.runner, global);
+  options.answer.sampling =
+      resolve_sampling(options.sampling, loaded.runner->model().file.metadata());
   ChatSession session(loaded, options.system);
-  if (is_interactive) {
-    chat(session, options, loaded.load_ms);
+  if (!options.system.empty() && !is_chat(session, options)) {
+    log(LogLevel::warning, "--system is ignored: {}",
+        options.raw ? "--raw continues plain text" : "the model has no known chat format");
+  }
+  if (prompt) {
+    answer_once(session, *prompt, options, loaded.load_ms);
   } else {
-    answer_once(session, options, loaded.load_ms);
+    chat(session, options, loaded.load_ms);
   }
 }
 
-void add_sampling_options(CLI::App& command, AnswerOptions& answer) {
-  SamplingParams& sampling = answer.sampling;
-  sampling = {.top_k = 40, .top_p = 0.95f, .min_p = 0.05f, .temperature = 0.8f};
-  command.add_option("--temp", sampling.temperature, "Temperature; 0: always the best token")
-      ->capture_default_str();
-  command.add_option("--top-k", sampling.top_k, "Keep the k best tokens; 0: all")
-      ->capture_default_str();
-  command.add_option("--top-p", sampling.top_p, "Keep the best tokens with this total probability")
-      ->capture_default_str();
+void add_answer_options(CLI::App& command, AnswerOptions& answer) {
   command
-      .add_option("--min-p", sampling.min_p,
-                  "Keep tokens at least this likely relative to the best")
+      .add_option("-n,--max-tokens", answer.max_tokens,
+                  "Tokens to generate at most; -1: until the model stops or the context ends")
+      ->check(CLI::Range(-1, 1 << 26))
       ->capture_default_str();
-  command.add_option("--seed", sampling.seed, "Random seed; drawn and reported when absent");
-  command
-      .add_option("--logprobs", sampling.logprobs,
-                  "With --json: log probabilities of so many rivals")
-      ->check(CLI::Range(0, 1024));
-  command
-      .add_option("-n,--max-tokens", answer.max_tokens, "Tokens to generate at most; 0: no limit")
-      ->check(CLI::Range(0, 1 << 26));
   command.add_option("--stop", answer.stop_strings, "Text that ends the answer; may be repeated")
-      ->expected(1);
+      ->allow_extra_args(false);
   command
       .add_option("--stop-id", answer.stop_ids, "Token id that ends the answer; may be repeated")
-      ->expected(1);
+      ->check(CLI::Range(0, std::numeric_limits<TokenId>::max()))
+      ->allow_extra_args(false);
   command.add_flag("--ignore-eos", answer.ignores_end, "Go on after the model's end token");
   command.add_flag("--show-control", answer.shows_control, "Show control tokens in the answer");
 }
@@ -181,22 +188,20 @@ void command_run(CLI::App& program, const GlobalOptions& global) {
   CLI::App* command = program.add_subcommand("run", "Answers a prompt, or chats");
   add_runner_options(*command, options->runner);
   add_context_option(*command, options->runner);
-  CLI::Option* prompt = command->add_option("-p,--prompt", options->prompt,
-                                            "Prompt; without -p and -f: chat, or standard input");
+  command->add_option("-p,--prompt", options->prompt,
+                      "Prompt; without -p and -f: chat, or standard input");
   command->add_option("-f,--file", options->file, "File with the prompt");
   command->add_option("--system", options->system, "System message");
   command->add_flag("--raw", options->raw, "Continue the text as it is, without a chat format");
   command->add_flag("--json", options->json, "Print one JSON object with text, ids and timings");
-  add_sampling_options(*command, options->answer);
+  add_answer_options(*command, options->answer);
+  add_sampling_options(*command, options->sampling);
   command->footer(
       "Examples:\n"
       "  arion run -p \"Why is the sky blue?\"\n"
       "  arion run model.gguf --raw -p \"Once upon a time\" -n 100 --temp 0\n"
       "  arion run                      (chat; Ctrl-D ends)");
-  command->callback([options, prompt, &global] {
-    options->has_prompt = prompt->count() > 0;
-    run(*options, global);
-  });
+  command->callback([options, &global] { run(*options, global); });
 }
 
 }  // namespace arion::app

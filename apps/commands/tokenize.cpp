@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "command.h"
+#include "input_file.h"
 #include "io/gguf.h"
 #include "model/vocabulary_loader.h"
 #include "model_path.h"
-#include "standard_input.h"
 #include "text/tokenizer.h"
 
 namespace arion::app {

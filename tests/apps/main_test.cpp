@@ -21,6 +21,26 @@ TEST(Program, NamesAnUnknownCommandAndAnUnknownOption) {
   EXPECT_NE(option.err.find("arion inspect --help"), std::string::npos) << option.err;
 }
 
+TEST(Program, UsageErrorsNameTheInnermostCommand) {
+  const Outcome option = run_arion("eval kl x --reference y --file z --dance");
+  EXPECT_EQ(option.exit_code, 2);
+  EXPECT_NE(option.err.find("see arion eval kl --help"), std::string::npos) << option.err;
+  const Outcome command = run_arion("eval dance");
+  EXPECT_EQ(command.exit_code, 2);
+  EXPECT_NE(command.err.find("unknown command 'dance'; see arion eval --help"), std::string::npos)
+      << command.err;
+}
+
+TEST(Program, EveryExitCodeIsUsed) {
+  const std::string model = (source_dir() / "tests/golden/model/llama.gguf").string();
+  const TemporaryFolder folder;
+  const std::string broken = folder.write("x.gguf", "GGUF").string();
+  EXPECT_EQ(run_arion("run --raw -n 1 -p a " + model).exit_code, 0);
+  EXPECT_EQ(run_arion("eval logits --tokens 1 --out /no/such/folder/x.npy " + model).exit_code, 1);
+  EXPECT_EQ(run_arion("run --act int4 -p a " + model).exit_code, 2);
+  EXPECT_EQ(run_arion("run -p a " + broken).exit_code, 3);
+}
+
 TEST(Program, HelpGoesToStandardOutputAndHasExamples) {
   for (const std::string command : {"", "inspect "}) {
     const Outcome outcome = run_arion(command + "--help");

@@ -55,7 +55,18 @@ TEST(ModelPath, WithoutANameTheDefaultOrTheOnlyModelIsTaken) {
   folder.write("two.gguf", "");
   EXPECT_NE(message_of("", folder.path()).find("no default"), std::string::npos);
   std::filesystem::create_symlink("two.gguf", folder.path() / "default.gguf");
-  EXPECT_EQ(resolve_model("", folder.path()), folder.path() / "default.gguf");
+  for (const char* name : {"", "default", "default.gguf", "Default"}) {
+    EXPECT_EQ(resolve_model(name, folder.path()), folder.path() / "default.gguf") << name;
+  }
+}
+
+TEST(ModelPath, ACacheThatCannotBeReadIsLikeAnEmptyOne) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("file", "");
+  EXPECT_NE(message_of("", file).find("no default"), std::string::npos);
+  EXPECT_NE(message_of("", file / "models").find("no default"), std::string::npos);
+  EXPECT_NE(message_of("x", std::string(5000, 'n')).find("none"), std::string::npos);
+  EXPECT_NE(message_of("", std::string(5000, 'n')).find("no default"), std::string::npos);
 }
 
 TEST(ModelPath, AMissingCacheIsNoFailureOfItsOwn) {

@@ -42,15 +42,15 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// `arguments` as a shell spells them; `input` is the program's standard input. The model cache is
-// an empty folder unless `environment` ("NAME=value ...") says otherwise.
+// `arguments` as a shell spells them; `input` is the program's standard input, unless they say "<".
+// The model cache is an empty folder unless `environment` ("NAME=value ...") says otherwise.
 inline Outcome run_arion(const std::string& arguments, const std::string& input = "",
                          const std::string& environment = "") {
   const TemporaryFolder folder;
   const std::string base = folder.path().string();
   folder.write("in", input);
   const std::string command = "XDG_CACHE_HOME=" + base + " " + environment + " " + ARION_PROGRAM +
-                              " " + arguments + " <" + base + "/in >" + base + "/out 2>" + base +
+                              " <" + base + "/in " + arguments + " >" + base + "/out 2>" + base +
                               "/err";
   const int status = std::system(command.c_str());
   Outcome outcome;
