@@ -19,7 +19,7 @@ namespace {
 
 struct TokenizeOptions {
   std::string model;
-  bool ids_only = false;
+  bool pieces = false;
   bool no_special = false;
 };
 
@@ -30,7 +30,7 @@ void tokenize(const TokenizeOptions& options) {
   const bool special = !options.no_special;
   const std::vector<int32_t> ids =
       tokenizer.encode(text, {.add_special = special, .parse_special = special});
-  if (options.ids_only) {
+  if (!options.pieces) {
     fmt::print("{}\n", fmt::join(ids, " "));
     return;
   }
@@ -49,12 +49,14 @@ void command_tokenize(CLI::App& program, const GlobalOptions&) {
   CLI::App* command = program.add_subcommand(
       "tokenize", "Turns standard input, taken verbatim, into the token ids of a model");
   command->add_option("MODEL", options->model, kModelHelp);
-  command->add_flag("--ids", options->ids_only, "Only ids, on one line");
+  CLI::Option* ids = command->add_flag("--ids", "Ids on one line (the default)");
+  command->add_flag("--pieces", options->pieces, "One token a line, with the text it stands for")
+      ->excludes(ids);
   command->add_flag("--no-special", options->no_special,
                     "Add no BOS or EOS and take the spelling of control tokens as plain text");
   command->footer(
       "Examples:\n"
-      "  printf 'Hello world' | arion tokenize model.gguf\n"
+      "  printf 'Hello world' | arion tokenize model.gguf --pieces\n"
       "  arion tokenize model.gguf --ids --no-special < text.txt");
   command->callback([options] { tokenize(*options); });
 }

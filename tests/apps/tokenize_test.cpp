@@ -15,12 +15,13 @@ std::string vocabulary(const std::string& name) {
 TEST(Tokenize, PrintsIdsOnOneLine) {
   // <s>, then the space that SentencePiece puts in front, then a = 4, b = 5.
   EXPECT_EQ(run_arion("tokenize --ids " + tiny(), "ab").out, "1 3 4 5\n");
+  EXPECT_EQ(run_arion("tokenize " + tiny(), "ab").out, "1 3 4 5\n");
   EXPECT_EQ(run_arion("tokenize --ids --no-special " + tiny(), "ab").out, "3 4 5\n");
   EXPECT_EQ(run_arion("tokenize --ids --no-special " + tiny(), "").out, "\n");
 }
 
 TEST(Tokenize, PrintsATableOfIdsAndPieces) {
-  const Outcome outcome = run_arion("tokenize " + tiny(), "b");
+  const Outcome outcome = run_arion("tokenize --pieces " + tiny(), "b");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "       1  <s>\n       3   \n       5  b\n");
 }
