@@ -96,7 +96,7 @@ Answer ChatSession::answer(std::vector<TokenId> prompt, const AnswerOptions& opt
     for (TokenLogprobs& logprobs : event->logprobs) result.logprobs.push_back(std::move(logprobs));
     result.finish = event->finish;
     result.summary = event->summary;
-    if (event->finish == FinishReason::error) fail(ErrorCode::failed, "{}", event->error);
+    if (event->finish == FinishReason::error) throw Error(event->error_code, event->error);
   }
   return result;
 }

@@ -16,6 +16,13 @@ struct GlobalOptions {
   std::string log_level = "info";
 };
 
+// Adds the argument MODEL of a command: absent means the quickstart model, empty is a mistake.
+inline void add_model_argument(CLI::App& command, std::string& model, const char* help) {
+  command.add_option("MODEL", model, help)->check([](const std::string& name) {
+    return name.empty() ? std::string("is empty") : std::string();
+  });
+}
+
 // Thrown by a command that was interrupted by the user: exit code 130.
 struct Interrupted {};
 

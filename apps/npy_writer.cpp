@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "base/error.h"
 
 namespace arion::app {
@@ -29,6 +32,13 @@ NpyWriter::NpyWriter(const std::string& path, size_t rows, size_t cols)
   out_ << header;
 }
 
+NpyWriter::~NpyWriter() {
+  std::error_code error;
+  if (!is_complete_ && std::filesystem::is_regular_file(path_, error)) {
+    std::filesystem::remove(path_, error);
+  }
+}
+
 void NpyWriter::append(std::span<const float> row) {
   out_.write(reinterpret_cast<const char*>(row.data()),
              static_cast<std::streamsize>(row.size_bytes()));
@@ -37,6 +47,7 @@ void NpyWriter::append(std::span<const float> row) {
 void NpyWriter::close() {
   out_.close();
   if (!out_) fail(ErrorCode::failed, "could not write all of {}; is the disk full?", path_);
+  is_complete_ = true;
 }
 
 }  // namespace arion::app

@@ -17,7 +17,7 @@ constexpr int kMaxThreads = 256;
 }  // namespace
 
 void add_runner_options(CLI::App& command, RunnerOptions& options) {
-  command.add_option("MODEL", options.model, kModelHelp);
+  add_model_argument(command, options.model, kModelHelp);
   command.add_option("-t,--threads", options.threads, "Threads; 0: one per physical core")
       ->check(CLI::Range(0, kMaxThreads));
   command.add_option(

@@ -1,6 +1,8 @@
 // Options and cutting of evaluation windows, and their log probabilities by chunks on the pool.
 #include "text_windows.h"
 
+#include <cmath>
+
 #include "base/error.h"
 #include "base/real_math.h"
 #include "input_file.h"
@@ -52,6 +54,11 @@ LogSoftmax::LogSoftmax(WorkerPool& pool, std::span<const float> logits) : logits
     return part;
   });
   offset_ = largest + real::log(sum);
+  if (!std::isfinite(offset_)) {
+    fail(ErrorCode::bad_input,
+         "the model computed logits that are not numbers; the weights may be damaged, compare the "
+         "file's checksum");
+  }
 }
 
 }  // namespace arion::app

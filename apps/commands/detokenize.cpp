@@ -61,7 +61,7 @@ void command_detokenize(CLI::App& program, const GlobalOptions&) {
   auto arguments = std::make_shared<DetokenizeArguments>();
   CLI::App* command =
       program.add_subcommand("detokenize", "Turns token ids on standard input into text, verbatim");
-  command->add_option("MODEL", arguments->model, kModelHelp);
+  add_model_argument(*command, arguments->model, kModelHelp);
   command->add_flag("--special", arguments->show_control, "Show the spelling of control tokens");
   command->footer(
       "Examples:\n"

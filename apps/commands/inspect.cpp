@@ -174,7 +174,7 @@ void command_inspect(CLI::App& program, const GlobalOptions&) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App* command =
       program.add_subcommand("inspect", "Shows what is in a model file without loading it");
-  command->add_option("MODEL", options->model, kModelHelp);
+  add_model_argument(*command, options->model, kModelHelp);
   command->add_flag("--json", options->json, "Print JSON; long arrays only by type and length");
   command->add_flag("--full", options->full, "With --json: print long arrays too");
   command->footer(

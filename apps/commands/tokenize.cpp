@@ -48,8 +48,9 @@ void command_tokenize(CLI::App& program, const GlobalOptions&) {
   auto options = std::make_shared<TokenizeOptions>();
   CLI::App* command = program.add_subcommand(
       "tokenize", "Turns standard input, taken verbatim, into the token ids of a model");
-  command->add_option("MODEL", options->model, kModelHelp);
-  CLI::Option* ids = command->add_flag("--ids", "Ids on one line (the default)");
+  add_model_argument(*command, options->model, kModelHelp);
+  CLI::Option* ids = command->add_flag_function(
+      "--ids", [](int64_t) {}, "Ids on one line (the default)");
   command->add_flag("--pieces", options->pieces, "One token a line, with the text it stands for")
       ->excludes(ids);
   command->add_flag("--no-special", options->no_special,

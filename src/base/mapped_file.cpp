@@ -51,7 +51,8 @@ bool last_byte_readable(int fd, uint64_t size) {
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
   const std::string name = path.string();
-  const FileDescriptor file{open(name.c_str(), O_RDONLY | O_CLOEXEC)};
+  // Without O_NONBLOCK, opening a pipe would wait for somebody to write into it.
+  const FileDescriptor file{open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) {
     const auto code = errno == ENOENT || errno == ENOTDIR ? ErrorCode::usage : ErrorCode::failed;
     fail(code, "{}: cannot open: {}", name, std::strerror(errno));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "sample/logprobs.h"
 #include "sequence/sampling_params.h"
 #include "sequence/sequence.h"
@@ -77,6 +78,7 @@ struct TokenEvent {
   FinishReason finish = FinishReason::none;
   RequestSummary summary;  // when finish is not none
   std::string error;       // when finish is error
+  ErrorCode error_code = ErrorCode::failed;
 };
 
 // Called on the engine's thread, so it must be quick and not wait. A sink that throws cancels its

@@ -106,7 +106,7 @@ FinishReason RequestState::advance(std::span<const float> logits, Sampler& sampl
     event.tokens.push_back(sample.token);
     if (sample.logprobs) event.logprobs.push_back(std::move(*sample.logprobs));
   } catch (const Error& error) {
-    finish(FinishReason::error, error.what());
+    finish(FinishReason::error, error.what(), error.code());
     return FinishReason::error;
   }
   if (first_token_ == Clock::time_point{}) first_token_ = Clock::now();
@@ -137,8 +137,8 @@ std::string RequestState::unseen(std::string text) {
   return text;
 }
 
-void RequestState::finish(FinishReason reason, std::string error) {
-  send({.finish = reason, .summary = summary(), .error = std::move(error)});
+void RequestState::finish(FinishReason reason, std::string error, ErrorCode code) {
+  send({.finish = reason, .summary = summary(), .error = std::move(error), .error_code = code});
 }
 
 void RequestState::send(TokenEvent event) {

@@ -30,7 +30,7 @@ class RequestState {
   // that was the end. An unusable row ends the request with an error.
   FinishReason advance(std::span<const float> logits, Sampler& sampler);
   // Sends the last event of a request that ends outside advance(). Never throws.
-  void finish(FinishReason reason, std::string error = {});
+  void finish(FinishReason reason, std::string error = {}, ErrorCode code = ErrorCode::failed);
 
  private:
   void check(int vocab, int context) const;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/error.h"
 #include "base/real_math.h"
 
 namespace arion {
@@ -59,6 +60,12 @@ RopeTable make_rope_table(int dims, double base, const RopeScaling& scaling,
   }
   if (scaling.type == RopeScaling::Type::yarn) apply_yarn(table, dims, base, scaling);
   table.magnitude = static_cast<float>(scaling.attention_factor * magnitude(scaling));
+  const bool is_finite =
+      std::ranges::all_of(table.inverse_frequencies, [](double f) { return std::isfinite(f); });
+  if (!is_finite || !std::isfinite(table.magnitude)) {
+    fail(ErrorCode::bad_input,
+         "the rotation frequencies are not finite; check the rope.* keys and rope_freqs.weight");
+  }
   return table;
 }
 

@@ -42,13 +42,13 @@ void scan_at_least(std::span<const float> logits, const Threshold& threshold, co
 [[noreturn]] void refuse(std::span<const float> logits) {
   for (size_t id = 0; id < logits.size(); ++id) {
     if (!(logits[id] < kInfinity)) {
-      fail(ErrorCode::failed,
+      fail(ErrorCode::bad_input,
            "the model computed a logit that is not a number ({}) for token {}; the weights may be "
            "damaged, compare the file's checksum, or try --act fp32",
            logits[id], id);
     }
   }
-  fail(ErrorCode::failed, "no token is allowed: all {} logits are -infinity", logits.size());
+  fail(ErrorCode::bad_input, "no token is allowed: all {} logits are -infinity", logits.size());
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct Peak {
   float logit = 0;
 };
 
-// Throws Error{failed} if a logit is NaN or +infinity, or if all are -infinity (= not allowed).
+// Throws Error{bad_input} if a logit is NaN or +infinity, or if all are -infinity (= not allowed).
 Peak find_peak(std::span<const float> logits);
 
 // The min(k, n) first candidates of the row, in order. One pass when k is far below n.

@@ -17,8 +17,8 @@ struct Sample {
 // A pure function with reusable memory: the result depends on the arguments alone. One per thread.
 class Sampler {
  public:
-  // `params` have passed check_params; `key.seed` is used, not params.seed. Throws Error{failed} if
-  // the row has no usable maximum, see find_peak.
+  // `params` have passed check_params; `key.seed` is used, not params.seed. Throws Error{bad_input}
+  // if the row has no usable maximum, see find_peak.
   Sample sample(std::span<const float> logits, const SamplingParams& params, const SampleKey& key);
 
  private:
