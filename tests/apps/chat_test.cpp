@@ -123,7 +123,8 @@ TEST(Chat, ControlCOutsideOfAnAnswerEndsTheProgramWithItsOwnExitCode) {
 // The tiny model with two of its letters turned into the marks of ChatML.
 std::string chatml_model() {
   const std::string bytes = read_file(tiny());
-  const GgufMetadata& metadata = open_in_memory(bytes).metadata();
+  const GgufFile file = open_in_memory(bytes);
+  const GgufMetadata& metadata = file.metadata();
   std::vector<std::string> tokens;
   for (const auto token : metadata.require_strings("tokenizer.ggml.tokens")) {
     tokens.emplace_back(token);
