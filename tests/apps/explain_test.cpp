@@ -56,7 +56,8 @@ TEST(Explain, PrintsGraphPassesPlanAndMemoryAsJson) {
 
 TEST(Explain, TakesTheLargerOfReadingAndComputing) {
   // 10 GB/s and 1 G multiply-adds per second: computing takes 64 rows longer than reading.
-  for (const auto& step : explain_json("--rows 64 " + tiny("llama"))["plan"]["steps"]) {
+  const auto explained = explain_json("--rows 64 " + tiny("llama"));
+  for (const auto& step : explained["plan"]["steps"]) {
     const double reading = step["bytes"].get<double>() / 10e9;
     const double computing = step["multiply_adds"].get<double>() / 1e9;
     EXPECT_NEAR(step["seconds"].get<double>(), std::max(reading, computing), 1e-12);
