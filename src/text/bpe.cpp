@@ -1,9 +1,10 @@
-// Byte-level BPE (Sennrich et al. 2016, as in GPT-2): construction of the rules and encoding.
+// BPE (Sennrich et al. 2016, over bytes as in GPT-2): construction of the rules and encoding.
 #include "text/bpe.h"
 
 #include <bit>
+#include <utility>
 
-#include "base/check.h"
+#include "text/token_spelling.h"
 #include "text/unicode.h"
 
 namespace arion {
@@ -15,23 +16,6 @@ uint64_t pair_key(int32_t left, int32_t right) {
   return uint64_t{static_cast<uint32_t>(left)} << 32 | static_cast<uint32_t>(right);
 }
 
-// GPT-2 spells printable Latin-1 bytes as themselves and the other 68, in order, as U+0100...
-bool spells_itself(int byte) {
-  return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
-}
-
-// Byte for each code point below U+0144, -1 where the alphabet has none.
-constexpr int kAlphabetEnd = 256 + 68;
-std::array<int16_t, kAlphabetEnd> make_alphabet() {
-  std::array<int16_t, kAlphabetEnd> alphabet;
-  alphabet.fill(-1);
-  int next = 256;
-  for (int byte = 0; byte < 256; ++byte) {
-    alphabet[spells_itself(byte) ? byte : next++] = static_cast<int16_t>(byte);
-  }
-  return alphabet;
-}
-
 bool is_text_token(TokenType type) {
   using enum TokenType;
   return type == normal || type == undefined || type == unused;
@@ -39,52 +23,70 @@ bool is_text_token(TokenType type) {
 
 }  // namespace
 
-std::string decode_byte_alphabet(std::string_view spelled) {
-  static const std::array<int16_t, kAlphabetEnd> alphabet = make_alphabet();
-  std::string bytes;
-  while (!spelled.empty()) {
-    const Utf8Char c = decode_utf8(spelled);
-    if (c.is_valid && c.code_point < kAlphabetEnd && alphabet[c.code_point] >= 0) {
-      bytes.push_back(static_cast<char>(alphabet[c.code_point]));
-    } else {
-      bytes.append(spelled.substr(0, c.length));
-    }
-    spelled.remove_prefix(c.length);
-  }
-  return bytes;
-}
-
-Bpe::Bpe(const Vocabulary& vocabulary, const PreTokenizer& pre_tokenizer)
-    : pre_tokenizer_(pre_tokenizer),
+Bpe::Bpe(const Vocabulary& vocabulary, WordSplitter splitter, BpeOptions options)
+    : splitter_(std::move(splitter)),
+      options_(options),
       token_count_(static_cast<int32_t>(vocabulary.tokens.size())),
       map_(bytes_, vocabulary.tokens.size()),
+      unknown_(vocabulary.special.unknown),
       rules_(std::bit_ceil(2 * vocabulary.merges.size() + 2), Rule{kNoPair, {}}),
       rules_shift_(64 - std::countr_zero(rules_.size())),
       known_words_(vocabulary.tokens.size()) {
-  const size_t count = vocabulary.tokens.size();
-  for (size_t id = 0; id < count; ++id) {
+  add_tokens(vocabulary);
+  add_byte_symbols(vocabulary);
+  for (size_t rank = 0; rank < vocabulary.merges.size(); ++rank) {
+    const std::string_view merge = vocabulary.merges[rank];
+    const size_t space = merge.find(' ', 1);
+    const std::string left = decode_spelling(merge.substr(0, space));
+    const std::string right = decode_spelling(merge.substr(space + 1));
+    add_merge(intern(left), intern(right), {static_cast<uint32_t>(rank), intern(left + right)});
+  }
+}
+
+void Bpe::add_tokens(const Vocabulary& vocabulary) {
+  for (int32_t id = 0; id < token_count_; ++id) {
     const std::string& token = vocabulary.tokens[id];
-    bytes_.add(is_text_token(vocabulary.type(id)) ? decode_byte_alphabet(token) : token);
+    const TokenType type = vocabulary.type(id);
+    if (type == TokenType::byte && options_.symbols != SymbolKind::bytes) {
+      bytes_.add(std::string(1, static_cast<char>(*parse_byte_token(token))));
+    } else {
+      bytes_.add(is_text_token(type) ? decode_spelling(token) : token);
+    }
   }
   const auto add_all = [&](auto wanted) {
-    for (size_t id = 0; id < count; ++id) {
-      if (wanted(vocabulary.type(id)) && !bytes_[static_cast<int32_t>(id)].empty()) {
-        map_.add(static_cast<int32_t>(id));
-      }
+    for (int32_t id = 0; id < token_count_; ++id) {
+      if (wanted(vocabulary.type(id)) && !bytes_[id].empty()) map_.add(id);
     }
   };
   add_all(is_text_token);
   add_all([](TokenType type) { return type == TokenType::user_defined; });
-  for (int byte = 0; byte < 256; ++byte) {
-    byte_symbols_[byte] = intern(std::string(1, static_cast<char>(byte)));
+}
+
+void Bpe::add_byte_symbols(const Vocabulary& vocabulary) {
+  if (options_.symbols == SymbolKind::bytes) {
+    for (int byte = 0; byte < 256; ++byte) {
+      byte_symbols_[byte] = intern(std::string(1, static_cast<char>(byte)));
+    }
+    return;
   }
-  for (size_t rank = 0; rank < vocabulary.merges.size(); ++rank) {
-    const std::string& merge = vocabulary.merges[rank];
-    const size_t space = merge.find(' ', 1);
-    const std::string left = decode_byte_alphabet(std::string_view(merge).substr(0, space));
-    const std::string right = decode_byte_alphabet(std::string_view(merge).substr(space + 1));
-    add_merge(intern(left), intern(right), {static_cast<uint32_t>(rank), intern(left + right)});
+  byte_symbols_.fill(kNoToken);
+  for (int32_t id = token_count_ - 1; id >= 0; --id) {
+    if (vocabulary.type(id) != TokenType::byte) continue;
+    byte_symbols_[*parse_byte_token(vocabulary.tokens[id])] = id;
   }
+}
+
+std::string Bpe::decode_spelling(std::string_view spelled) const {
+  switch (options_.symbols) {
+    case SymbolKind::bytes:
+      return decode_byte_alphabet(spelled);
+    case SymbolKind::visible_spaces:
+      return spaces_from_underscores(spelled);
+    case SymbolKind::characters:
+    case SymbolKind::no_white_space:
+      break;
+  }
+  return std::string(spelled);
 }
 
 int32_t Bpe::intern(const std::string& bytes) {
@@ -115,10 +117,16 @@ Merge Bpe::find_merge(int32_t left, int32_t right) const {
 }
 
 void Bpe::encode(std::string_view text, std::vector<int32_t>& ids) const {
+  std::string spaced;
+  if (options_.symbols == SymbolKind::visible_spaces) {
+    spaced = spaces_from_underscores(text);
+    text = spaced;
+  }
+  std::vector<Word> words;
+  splitter_.split(text, words);
   Merger merger;
-  WordScanner scanner(pre_tokenizer_.split, text);
-  for (std::string_view word = scanner.next(); !word.empty(); word = scanner.next()) {
-    encode_word(word, merger, ids);
+  for (const Word word : words) {
+    encode_word(text.substr(word.begin, word.end - word.begin), merger, ids);
   }
 }
 
@@ -126,17 +134,12 @@ void Bpe::encode_word(std::string_view word, Merger& merger, std::vector<int32_t
   int32_t whole = map_.find(word);
   if (whole >= token_count_) whole = kNoToken;
   if (whole != kNoToken &&
-      (pre_tokenizer_.ignores_merges || known_words_.get(whole) == KnownWords::is_one_token)) {
+      (is_taken_whole(word) || known_words_.get(whole) == KnownWords::is_one_token)) {
     ids.push_back(whole);
     return;
   }
-  // A byte that is no token is dropped before merging, so that its neighbours meet: what the
-  // tokenizers package does, with which models were trained.
   merger.symbols.clear();
-  for (uint32_t i = 0; i < word.size(); ++i) {
-    const int32_t symbol = byte_symbols_[static_cast<uint8_t>(word[i])];
-    if (symbol < token_count_) merger.symbols.push_back({i, i + 1, symbol});
-  }
+  add_symbols(word, merger.symbols);
   merger.run([this](const MergeSymbol& left, const MergeSymbol& right) {
     return find_merge(left.id, right.id);
   });
@@ -147,15 +150,44 @@ void Bpe::encode_word(std::string_view word, Merger& merger, std::vector<int32_t
   }
 }
 
-// A symbol that is no token falls apart into its bytes.
+// Vocabularies with visible spaces have runs of line ends that no merge makes.
+bool Bpe::is_taken_whole(std::string_view word) const {
+  return options_.ignores_merges ||
+         (options_.symbols == SymbolKind::visible_spaces && word[0] == '\n');
+}
+
+void Bpe::add_symbols(std::string_view word, std::vector<MergeSymbol>& symbols) const {
+  if (options_.symbols == SymbolKind::bytes) {
+    // A byte that is no token is dropped before merging, so that its neighbours meet: what the
+    // tokenizers package does, with which models were trained.
+    for (uint32_t i = 0; i < word.size(); ++i) {
+      const int32_t symbol = byte_symbols_[static_cast<uint8_t>(word[i])];
+      if (symbol < token_count_) symbols.push_back({i, i + 1, symbol});
+    }
+    return;
+  }
+  for (uint32_t at = 0; at < word.size();) {
+    const Utf8Char c = decode_utf8(word.substr(at));
+    const bool is_dropped = options_.symbols == SymbolKind::no_white_space &&
+                            (unicode_flags(c.code_point) & kSpace) != 0;
+    if (!is_dropped) symbols.push_back({at, at + c.length, map_.find(word.substr(at, c.length))});
+    at += c.length;
+  }
+}
+
+// A symbol that is no token falls apart into its bytes; without tokens for those it is unknown.
 void Bpe::emit(std::string_view word, const MergeSymbol& symbol, std::vector<int32_t>& ids) const {
-  if (symbol.id < token_count_) {
+  if (symbol.id != kNoToken && symbol.id < token_count_) {
     ids.push_back(symbol.id);
     return;
   }
   for (uint32_t i = symbol.begin; i < symbol.end; ++i) {
     const int32_t id = byte_symbols_[static_cast<uint8_t>(word[i])];
-    if (id < token_count_) ids.push_back(id);
+    if (id != kNoToken && id < token_count_) {
+      ids.push_back(id);
+    } else if (options_.symbols != SymbolKind::bytes && unknown_ && i == symbol.begin) {
+      ids.push_back(*unknown_);
+    }
   }
 }
 

@@ -1,223 +1,192 @@
-// The regexes of the splits, as alternatives tried in order at each position:
-//
-// gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-// digits_gpt2  first \p{N}, then gpt2 inside the pieces this leaves
-// llama3       (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}
-//              | ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
-// qwen2        llama3 with \p{N} instead of \p{N}{1,3}
-// generic      first [\p{P}$+<=>^~|]+, then gpt2, then \p{N}+, then [0-9][0-9][0-9]
+// The names, and the regexes of each in the order they are run. Where llama.cpp approximates the
+// regex of a tokenizer.json this is the original.
 #include "text/pre_tokenizer.h"
 
-#include <array>
 #include <string>
 
 #include "base/error.h"
-#include "text/unicode.h"
+#include "text/scanners.h"
 
 namespace arion {
 namespace {
 
+using Regexes = std::string_view[];
+
+// Older files than the key.
+constexpr Regexes kDefault = {R"([\p{P}$+<=>^~|]+)", pattern::kGpt2, R"(\p{N}+)",
+                              R"([0-9][0-9][0-9])"};
+constexpr Regexes kGpt2 = {pattern::kGpt2};
+constexpr Regexes kStarCoder = {pattern::kNumber, pattern::kGpt2};
+constexpr Regexes kFalcon = {R"([\p{P}$+<=>^~|`]+)", pattern::kGpt2, R"([0-9][0-9][0-9])"};
+constexpr Regexes kLlama3 = {pattern::kLlama3};
+constexpr Regexes kQwen2 = {pattern::kQwen2};
+constexpr Regexes kQwen35 = {pattern::kQwen35};
+constexpr Regexes kGpt4o = {pattern::kGpt4o};
+constexpr Regexes kTekken = {pattern::kTekken};
+constexpr Regexes kTinyAya = {pattern::kThousands, pattern::kGpt4o};
+constexpr Regexes kDeepSeek3 = {pattern::kNumbers3, pattern::kHanKana, pattern::kDeepSeek3};
+constexpr Regexes kSuperBpe = {R"(\p{N}+)", pattern::kThousandsCut};
+constexpr Regexes kMiniCpm5 = {pattern::kNumbers3,
+                               R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+)"
+                               R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+constexpr Regexes kSeedCoder = {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})"
+                                R"(| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+// Words reach over single spaces. The atomic group gives nothing back, as nothing behind it asks.
+constexpr Regexes kExaoneMoe = {
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?>\p{L}\p{M}*+(?: \p{L}\p{M}*+)*+)++|\p{N})"
+    R"(| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+)"};
+constexpr Regexes kJais2 = {
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3})"
+    R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S))"
+    R"(|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|\s{4}(?!\S)|\s{1,2}(?!\S)|\s)"};
+constexpr Regexes kLaguna = {R"([^\n]+|\n+)", pattern::kQwen2};
+constexpr Regexes kLines = {R"([^\n]+|\n+)"};
+constexpr Regexes kWhitespace = {R"(\S+)"};
+constexpr Regexes kBloom = {R"( ?[^(\s|.,!?…。，、।۔،)]+)"};
+constexpr Regexes kViking = {kBloom[0], pattern::kNumber};
+constexpr Regexes kChameleon = {R"(<sentinel:[0-9]+>)",    R"(IMGIMG[A-I]{1,4}Z)",
+                                R"([\t\n]|    |  )",       pattern::kNumber,
+                                R"([\p{P}!-/:-@\[-`{-~])", pattern::kGpt2};
+// The sets without Han are spelled by what else they leave out: PCRE2 has no intersections.
+constexpr Regexes kKimi = {
+    R"(\p{Han}+)"
+    R"(|[^\r\n\p{L}\p{N}]?[^\p{Han}\p{Ll}\p{N}\p{P}\p{S}\p{Z}\p{C}]*)"
+    R"([^\p{Han}\p{Lu}\p{Lt}\p{N}\p{P}\p{S}\p{Z}\p{C}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
+    R"(|[^\r\n\p{L}\p{N}]?[^\p{Han}\p{Ll}\p{N}\p{P}\p{S}\p{Z}\p{C}]+)"
+    R"([^\p{Han}\p{Lu}\p{Lt}\p{N}\p{P}\p{S}\p{Z}\p{C}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
+    R"(|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+constexpr Regexes kYoutu = {
+    R"([\x{AC00}-\x{D7A3}\x{3131}-\x{318E}]+)"
+    R"(|[\x{FF01}…“”‘’—\x{FF1A}\x{FF1B}\x{FF0C}\x{3001}-\x{303F}\x{FE30}-\x{FE4F}]+)"
+    R"(|[\x{3105}-\x{312F}]+|[\x{4E00}-\x{9FA5}\x{3040}-\x{309F}\x{30A0}-\x{30FF}]+)",
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)"
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
+    R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)"
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
+    R"(|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+constexpr Regexes kAfmoe = {
+    R"(\p{N}+)", pattern::kThousandsCut,
+    R"([\x{4E00}-\x{9FFF}\x{3400}-\x{4DBF}\x{F900}-\x{FAFF}\x{3040}-\x{309F}\x{30A0}-\x{30FF})"
+    R"(\x{FF65}-\x{FF9F}\x{2F00}-\x{2FDF}\x{0E40}-\x{0E7F}\x{0E80}-\x{0EFF}\x{1780}-\x{17FF})"
+    R"(\x{1000}-\x{109F}\x{AA60}-\x{AA7F}\x{A9E0}-\x{A9FF}\x{AC00}-\x{D7AF}\x{1100}-\x{11FF}]+)",
+    pattern::kDeepSeek3};
+constexpr std::string_view kDeepSeekHan =
+    R"([\x{4E00}-\x{9FA5}\x{0800}-\x{4E00}\x{AC00}-\x{D7FF}]+)";
+constexpr Regexes kDeepSeekCoder = {R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)", kDeepSeekHan,
+                                    pattern::kNumber};
+// The long set is "letters with case" of an old Unicode version.
+constexpr Regexes kDeepSeekLlm = {
+    R"([\r\n])",
+    R"(\s?[A-Za-z\x{B5}\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{1BA}\x{1BC}-\x{1BF}\x{1C4}-\x{293})"
+    R"(\x{295}-\x{2AF}\x{370}-\x{373}\x{376}\x{377}\x{37B}-\x{37D}\x{37F}\x{386})"
+    R"(\x{388}-\x{38A}\x{38C}\x{38E}-\x{3A1}\x{3A3}-\x{3F5}\x{3F7}-\x{481}\x{48A}-\x{52F})"
+    R"(\x{531}-\x{556}\x{10A0}-\x{10C5}\x{13A0}-\x{13F5}\x{13F8}-\x{13FD}\x{1C90}-\x{1CBA})"
+    R"(\x{1CBD}-\x{1CBF}\x{1D00}-\x{1D2B}\x{1D6B}-\x{1D77}\x{1D79}-\x{1D9A}\x{1E00}-\x{1F15})"
+    R"(\x{1F18}-\x{1F1D}\x{1F20}-\x{1F45}\x{1F48}-\x{1F4D}\x{1F50}-\x{1F57}\x{1F59}\x{1F5B})"
+    R"(\x{1F5D}\x{1F5F}-\x{1F7D}\x{1F80}-\x{1FB4}\x{1FB6}-\x{1FBC}\x{1FBE}\x{1FC2}-\x{1FC4})"
+    R"(\x{1FC6}-\x{1FCC}\x{1FD0}-\x{1FD3}\x{1FD6}-\x{1FDB}\x{1FE0}-\x{1FEC}\x{1FF2}-\x{1FF4})"
+    R"(\x{1FF6}-\x{1FFC}\x{2102}\x{2107}\x{210A}-\x{2113}\x{2115}\x{2119}-\x{211D}\x{2124})"
+    R"(\x{2126}\x{2128}\x{212A}-\x{212D}\x{212F}-\x{2134}\x{2139}\x{213C}-\x{213F})"
+    R"(\x{2145}-\x{2149}\x{214E}\x{2183}\x{2184}\x{2C00}-\x{2C7B}\x{2C7E}-\x{2CE4})"
+    R"(\x{2CEB}-\x{2CEE}\x{2CF2}\x{2CF3}\x{A640}-\x{A66D}\x{A680}-\x{A69B}\x{A722}-\x{A76F})"
+    R"(\x{A771}-\x{A787}\x{A78B}-\x{A78E}\x{AB70}-\x{ABBF}\x{FB00}-\x{FB06}\x{FB13}-\x{FB17})"
+    R"(\x{FF21}-\x{FF3A}\x{FF41}-\x{FF5A}\x{10400}-\x{1044F}\x{104B0}-\x{104D3})"
+    R"(\x{104D8}-\x{104FB}\x{10C80}-\x{10CB2}\x{10CC0}-\x{10CF2}\x{118A0}-\x{118DF})"
+    R"(\x{1E900}-\x{1E943}]+)",
+    R"(\s?[!-/:-~！-／：-～‘-‟\x{3000}-。]+)",
+    R"(\s+$)",
+    kDeepSeekHan,
+    R"(\p{N}+)"};
+
 constexpr PreTokenizer kPreTokenizers[] = {
-    {"default", Split::generic},
-    {"gpt-2", Split::gpt2},
-    {"phi-2", Split::gpt2},
-    {"jina-es", Split::gpt2},
-    {"jina-de", Split::gpt2},
-    {"jina-v2-es", Split::gpt2},
-    {"jina-v2-de", Split::gpt2},
-    {"gigachat", Split::gpt2},
-    {"a.x-4.0", Split::gpt2},
-    {"mellum", Split::gpt2},
-    {"modern-bert", Split::gpt2},
-    {"exaone4", Split::gpt2},
-    {"mpt", Split::gpt2},
-    {"olmo", Split::gpt2},
-    {"jais", Split::gpt2},
-    {"trillion", Split::gpt2},
-    {"granite-docling", Split::gpt2},
-    {"starcoder", Split::digits_gpt2},
-    {"refact", Split::digits_gpt2},
-    {"command-r", Split::digits_gpt2},
-    {"smollm", Split::digits_gpt2},
-    {"codeshell", Split::digits_gpt2},
-    {"exaone", Split::digits_gpt2},
-    {"minerva-7b", Split::digits_gpt2},
-    {"mellum2", Split::digits_gpt2},
-    {"llama3", Split::llama3, true, true},
-    {"llama-v3", Split::llama3, true, true},
-    {"llama-bpe", Split::llama3, true, true},
-    {"falcon3", Split::llama3, true, true},
-    {"falcon-h1", Split::llama3, true, true},
-    {"pixtral", Split::llama3, true, true},
-    {"midm-2.0", Split::llama3, true, true},
-    {"lfm2", Split::llama3, true, true},
-    {"jina-v5-nano", Split::llama3, true, true},
-    {"dbrx", Split::llama3},
-    {"smaug-bpe", Split::llama3},
-    {"glm4", Split::llama3},
-    {"chatglm-bpe", Split::llama3},
-    {"qwen2", Split::qwen2},
-    {"deepseek-r1-qwen", Split::qwen2},
-    {"kormo", Split::qwen2},
-    {"f2llmv2", Split::qwen2},
-    {"megrez", Split::qwen2},
-    {"stablelm2", Split::qwen2},
-    {"hunyuan", Split::qwen2},
-    {"solar-open", Split::qwen2},
-    {"grok-2", Split::qwen2},
+    {"default", kDefault},
+    {"mpt", kGpt2},
+    {"gpt-2", kGpt2},
+    {"phi-2", kGpt2},
+    {"jina-es", kGpt2},
+    {"jina-de", kGpt2},
+    {"gigachat", kGpt2},
+    {"jina-v2-es", kGpt2},
+    {"jina-v2-de", kGpt2},
+    {"a.x-4.0", kGpt2},
+    {"mellum", kGpt2},
+    {"modern-bert", kGpt2},
+    {"olmo", kGpt2},
+    {"jais", kGpt2},
+    {"exaone4", kGpt2},
+    {"trillion", kGpt2},
+    {"granite-docling", kGpt2},
+    {"jina-v1-en", kGpt2, {.adds_separator = true}},
+    {"jina-v2-code", kGpt2, {.adds_separator = true}},
+    {"roberta-bpe", kGpt2, {.adds_separator = true}},
+    {"starcoder", kStarCoder},
+    {"refact", kStarCoder},
+    {"command-r", kStarCoder},
+    {"smollm", kStarCoder},
+    {"codeshell", kStarCoder},
+    {"exaone", kStarCoder},
+    {"minerva-7b", kStarCoder},
+    {"mellum2", kStarCoder},
+    {"llama3", kLlama3, {.ignores_merges = true, .adds_bos = true}},
+    {"llama-v3", kLlama3, {.ignores_merges = true, .adds_bos = true}},
+    {"llama-bpe", kLlama3, {.ignores_merges = true, .adds_bos = true}},
+    {"falcon3", kLlama3, {.ignores_merges = true, .adds_bos = true}},
+    {"falcon-h1", kLlama3, {.ignores_merges = true, .adds_bos = true}},
+    {"pixtral", kLlama3, {.ignores_merges = true, .adds_bos = true}},
+    {"midm-2.0", kLlama3, {.ignores_merges = true, .adds_bos = true}},
+    {"lfm2", kLlama3, {.ignores_merges = true, .adds_bos = true}},
+    {"jina-v5-nano", kLlama3, {.ignores_merges = true, .adds_bos = true}},
+    {"dbrx", kLlama3},
+    {"smaug-bpe", kLlama3},
+    {"glm4", kLlama3},
+    {"chatglm-bpe", kLlama3},
+    {"qwen2", kQwen2},
+    {"deepseek-r1-qwen", kQwen2},
+    {"kormo", kQwen2},
+    {"f2llmv2", kQwen2},
+    {"stablelm2", kQwen2},
+    {"megrez", kQwen2},
+    {"bailingmoe", kQwen2},
+    {"bailingmoe2", kQwen2},
+    {"llada-moe", kQwen2},
+    {"hunyuan", kQwen2},
+    {"grok-2", kQwen2},
+    {"solar-open", kQwen2},
+    {"qwen35", kQwen35},
+    {"gpt-4o", kGpt4o},
+    {"llama4", kGpt4o},
+    {"kanana2", kGpt4o},
+    {"talkie", kGpt4o},
+    {"minimax-m2", kGpt4o},
+    {"minicpm5", kMiniCpm5, {.ignores_merges = true}},
+    {"deepseek-llm", kDeepSeekLlm},
+    {"deepseek-coder", kDeepSeekCoder},
+    {"deepseek-v3", kDeepSeek3},
+    {"hunyuan-dense", kDeepSeek3},
+    {"joyai-llm", kDeepSeek3},
+    {"youtu", kYoutu, {.ignores_merges = true}},
+    {"falcon", kFalcon},
+    {"jais-2", kJais2},
+    {"gemma4", kLines, {.symbols = SymbolKind::visible_spaces}},
+    {"granite-embed-multi-311m", kLines, {.symbols = SymbolKind::visible_spaces}},
+    {"sarvam-moe", kLines, {.symbols = SymbolKind::visible_spaces}},
+    {"whitespace", kWhitespace, {.symbols = SymbolKind::no_white_space}},
+    {"poro-chat", kBloom},
+    {"bloom", kBloom},
+    {"gpt3-finnish", kBloom},
+    {"viking", kViking},
+    {"tekken", kTekken, {.ignores_merges = true, .adds_bos = true}},
+    {"exaone-moe", kExaoneMoe},
+    {"chameleon", kChameleon, {.adds_bos = true}},
+    {"granite-embed-multi-97m", kGpt4o, {.ignores_merges = true}},
+    {"tiny_aya", kTinyAya},
+    {"cohere2moe", kTinyAya},
+    {"superbpe", kSuperBpe},
+    {"seed-coder", kSeedCoder},
+    {"kimi-k2", kKimi},
+    {"afmoe", kAfmoe},
+    {"laguna", kLaguna},
 };
-
-// A character with its class flags; `end` is behind it.
-struct Char {
-  char32_t code_point;
-  uint8_t flags;
-  const char* end;
-};
-
-constexpr std::array<uint8_t, 128> kAsciiFlags = [] {
-  std::array<uint8_t, 128> flags{};
-  for (int c = 0; c < 128; ++c) {
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
-      flags[c] = kLetter;
-    else if (c >= '0' && c <= '9')
-      flags[c] = kNumber;
-    else if (c == ' ' || (c >= '\t' && c <= '\r'))
-      flags[c] = kSpace;
-  }
-  for (const char c : std::string_view("!\"#%&'()*,-./:;?@[\\]_{}")) flags[c] = kPunctuation;
-  return flags;
-}();
-
-inline Char char_at(const char* at, const char* end) {
-  const uint8_t byte = static_cast<uint8_t>(*at);
-  if (byte < 0x80) return {byte, kAsciiFlags[byte], at + 1};
-  const Utf8Char c = decode_utf8({at, static_cast<size_t>(end - at)});
-  return {c.code_point, unicode_flags(c.code_point), at + c.length};
-}
-
-bool is_newline(char32_t c) {
-  return c == '\r' || c == '\n';
-}
-
-constexpr uint8_t kWordClasses = kLetter | kNumber | kSpace;  // what [^\s\p{L}\p{N}] excludes
-
-// Skips characters whose flags, masked, equal `value`.
-const char* skip(const char* at, const char* end, uint8_t mask, uint8_t value) {
-  while (at < end) {
-    const Char c = char_at(at, end);
-    if ((c.flags & mask) != value) break;
-    at = c.end;
-  }
-  return at;
-}
-const char* skip_letters(const char* at, const char* end) {
-  return skip(at, end, kLetter, kLetter);
-}
-
-enum class Case : uint8_t { exact, folded };
-
-// End of 's 't 're 've 'm 'll 'd at the apostrophe `at`, or null. Folding follows Unicode, where
-// U+017F (long s) folds to s; no other character folds to one of these letters.
-const char* contraction_end(const char* at, const char* end, Case letter_case) {
-  const auto letter = [&](const char* p) -> char {
-    if (p >= end) return 0;
-    return letter_case == Case::folded && *p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p;
-  };
-  switch (letter(at + 1)) {
-    case 's':
-    case 't':
-    case 'm':
-    case 'd':
-      return at + 2;
-    case 'r':
-    case 'v':
-      return letter(at + 2) == 'e' ? at + 3 : nullptr;
-    case 'l':
-      return letter(at + 2) == 'l' ? at + 3 : nullptr;
-    default:
-      if (letter_case == Case::folded && end - at > 2 && at[1] == '\xC5' && at[2] == '\xBF') {
-        return at + 3;
-      }
-      return nullptr;
-  }
-}
-
-// \s+(?!\S)|\s+ : the run of white space, but its last character stays for the word behind it
-// unless it is all there is.
-const char* space_end(const char* at, const char* end) {
-  const char* last = at;
-  const char* behind = at;
-  while (behind < end) {
-    const Char c = char_at(behind, end);
-    if ((c.flags & kSpace) == 0) break;
-    last = behind;
-    behind = c.end;
-  }
-  return behind < end && last > at ? last : behind;
-}
-
-const char* gpt2_end(const char* at, const char* end) {
-  Char first = char_at(at, end);
-  if (first.code_point == '\'') {
-    if (const char* behind = contraction_end(at, end, Case::exact)) return behind;
-  }
-  if (first.code_point == ' ' && first.end < end) {  // the optional space of three alternatives
-    const Char second = char_at(first.end, end);
-    if ((second.flags & kSpace) == 0) first = second;
-  }
-  if (first.flags & kLetter) return skip_letters(first.end, end);
-  if (first.flags & kNumber) return skip(first.end, end, kNumber, kNumber);
-  if ((first.flags & kSpace) == 0) return skip(first.end, end, kWordClasses, 0);
-  return space_end(at, end);
-}
-
-const char* llama3_end(const char* at, const char* end, int max_numbers) {
-  const Char first = char_at(at, end);
-  if (first.flags & kLetter) return skip_letters(first.end, end);
-  if (first.flags & kNumber) {
-    const char* behind = first.end;
-    for (int i = 1; i < max_numbers && behind < end; ++i) {
-      const Char c = char_at(behind, end);
-      if ((c.flags & kNumber) == 0) break;
-      behind = c.end;
-    }
-    return behind;
-  }
-  if (first.code_point == '\'') {
-    if (const char* behind = contraction_end(at, end, Case::folded)) return behind;
-  }
-  if (!is_newline(first.code_point) && first.end < end) {
-    const Char second = char_at(first.end, end);
-    if (second.flags & kLetter) return skip_letters(second.end, end);
-    // " ?[^\s\p{L}\p{N}]+[\r\n]*" with the space
-    if (first.code_point == ' ' && (second.flags & kWordClasses) == 0) {
-      const char* behind = skip(second.end, end, kWordClasses, 0);
-      while (behind < end && is_newline(*behind)) ++behind;
-      return behind;
-    }
-  }
-  if ((first.flags & kSpace) == 0) {
-    const char* behind = skip(first.end, end, kWordClasses, 0);
-    while (behind < end && is_newline(*behind)) ++behind;
-    return behind;
-  }
-  // \s*[\r\n]+ takes the run of white space up to its last line end.
-  const char* behind_newline = nullptr;
-  for (const char* p = at; p < end;) {
-    const Char c = char_at(p, end);
-    if ((c.flags & kSpace) == 0) break;
-    p = c.end;
-    if (is_newline(c.code_point)) behind_newline = p;
-  }
-  return behind_newline != nullptr ? behind_newline : space_end(at, end);
-}
-
-bool is_generic_punctuation(const Char& c) {
-  if (c.flags & kPunctuation) return true;
-  return c.code_point < 0x80 &&
-         std::string_view("$+<=>^~|").find(static_cast<char>(c.code_point)) !=
-             std::string_view::npos;
-}
 
 }  // namespace
 
@@ -234,71 +203,8 @@ const PreTokenizer& find_pre_tokenizer(std::string_view name) {
        name.substr(0, 80), names);
 }
 
-WordScanner::WordScanner(Split split, std::string_view text)
-    : split_(split), at_(text.data()), part_end_(at_), end_(at_ + text.size()) {
-  const bool has_parts = split == Split::digits_gpt2 || split == Split::generic;
-  if (!has_parts) part_end_ = end_;
-}
-
-std::string_view WordScanner::take(const char* end) {
-  const std::string_view word(at_, static_cast<size_t>(end - at_));
-  at_ = end;
-  return word;
-}
-
-std::string_view WordScanner::next() {
-  if (at_ == end_) return {};
-  switch (split_) {
-    case Split::gpt2:
-      return take(gpt2_end(at_, end_));
-    case Split::llama3:
-      return take(llama3_end(at_, end_, 3));
-    case Split::qwen2:
-      return take(llama3_end(at_, end_, 1));
-    case Split::digits_gpt2:
-      if (at_ == part_end_) {
-        const Char c = char_at(at_, end_);
-        if (c.flags & kNumber) {
-          part_end_ = c.end;
-          return take(c.end);
-        }
-        part_end_ = skip(c.end, end_, kNumber, 0);
-      }
-      return take(gpt2_end(at_, part_end_));
-    case Split::generic:
-      break;
-  }
-  if (number_end_ != nullptr) return next_number();
-  if (at_ == part_end_) part_end_ = generic_part_end();
-  const char* word_end = gpt2_end(at_, part_end_);
-  const Char first = char_at(at_, end_);
-  const char* body = first.code_point == ' ' && first.end < word_end ? first.end : at_;
-  if ((char_at(body, end_).flags & kNumber) == 0) return take(word_end);
-  number_end_ = word_end;
-  return body > at_ ? take(body) : next_number();
-}
-
-// End of the run of punctuation, or of everything else, that starts here.
-const char* WordScanner::generic_part_end() const {
-  const bool kind = is_generic_punctuation(char_at(at_, end_));
-  const char* p = at_;
-  while (p < end_) {
-    const Char c = char_at(p, end_);
-    if (is_generic_punctuation(c) != kind) break;
-    p = c.end;
-  }
-  return p;
-}
-
-// Three ASCII digits in a row are a word, what lies between such words is one too.
-std::string_view WordScanner::next_number() {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const char* p = at_;
-  while (number_end_ - p >= 3 && !(is_digit(p[0]) && is_digit(p[1]) && is_digit(p[2]))) ++p;
-  if (number_end_ - p < 3) p = number_end_;
-  const std::string_view word = take(p > at_ ? p : at_ + 3);
-  if (at_ == number_end_) number_end_ = nullptr;
-  return word;
+std::span<const PreTokenizer> pre_tokenizers() {
+  return kPreTokenizers;
 }
 
 }  // namespace arion

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "text/token_spelling.h"
 #include "text/unicode.h"
 
 namespace arion {
 namespace {
-
-constexpr std::string_view kUnderscore = "\xE2\x96\x81";  // U+2581, a visible space
 
 bool is_text_token(TokenType type) {
   using enum TokenType;
@@ -23,18 +22,6 @@ std::string bytes_of(const std::string& token, TokenType type) {
 }
 
 }  // namespace
-
-std::string spaces_from_underscores(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t at = 0; at < text.size();) {
-    const size_t found = std::min(text.find(kUnderscore, at), text.size());
-    out.append(text.substr(at, found - at));
-    if (found < text.size()) out.push_back(' ');
-    at = found + kUnderscore.size();
-  }
-  return out;
-}
 
 SentencePiece::SentencePiece(const Vocabulary& vocabulary, SpacePrefix prefix)
     : prefix_(prefix),
@@ -78,7 +65,7 @@ SentencePiece::SentencePiece(const Vocabulary& vocabulary, SpacePrefix prefix)
 void SentencePiece::encode(std::string_view text, std::vector<int32_t>& ids) const {
   const bool has_prefix = prefix_ == SpacePrefix::add;
   std::string normalized;
-  if (has_prefix || text.find(kUnderscore) != std::string_view::npos) {
+  if (has_prefix || text.find(kVisibleSpace) != std::string_view::npos) {
     if (has_prefix) normalized = " ";
     normalized += spaces_from_underscores(text);
     text = normalized;

@@ -60,7 +60,4 @@ class SentencePiece final : public TokenModel {
   KnownWords known_words_;
 };
 
-// "▁the" -> " the".
-std::string spaces_from_underscores(std::string_view text);
-
 }  // namespace arion

@@ -7,12 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace arion {
+#include "text/text_range.h"
 
-// Bytes [begin, end) of a text.
-struct TextRange {
-  size_t begin, end;
-};
+namespace arion {
 
 // A trie over the tokens' spellings. Thread-safe once built. Finding costs at most the longest
 // spelling per byte of text, and one table lookup where no token starts.

@@ -65,7 +65,10 @@ Tokenizer::Tokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary))
   validate(vocabulary_);
   set_defaults();
   if (is_bpe) {
-    model_ = std::make_unique<Bpe>(vocabulary_, find_pre_tokenizer(vocabulary_.pre));
+    const PreTokenizer& pre = find_pre_tokenizer(vocabulary_.pre);
+    model_ = std::make_unique<Bpe>(
+        vocabulary_, WordSplitter(pre.regexes),
+        BpeOptions{.symbols = pre.traits.symbols, .ignores_merges = pre.traits.ignores_merges});
   } else {
     const SpacePrefix prefix = has_space_prefix_ ? SpacePrefix::add : SpacePrefix::none;
     model_ = std::make_unique<SentencePiece>(vocabulary_, prefix);
@@ -82,7 +85,8 @@ void Tokenizer::set_defaults() {
   if (vocabulary_.types.empty()) vocabulary_.types.assign(size(), TokenType::normal);
   const bool is_bpe = vocabulary_.model == "gpt2";
   if (!is_bpe) set_sentencepiece_ids(vocabulary_);
-  adds_bos_ = vocabulary_.add_bos.value_or(!is_bpe || find_pre_tokenizer(vocabulary_.pre).adds_bos);
+  adds_bos_ =
+      vocabulary_.add_bos.value_or(!is_bpe || find_pre_tokenizer(vocabulary_.pre).traits.adds_bos);
   adds_eos_ = vocabulary_.add_eos.value_or(false);
   has_space_prefix_ = !is_bpe && vocabulary_.add_space_prefix.value_or(true);
   end_of_generation_ = find_end_of_generation(vocabulary_);

@@ -67,7 +67,7 @@ void append_utf8(std::string& out, char32_t code_point) {
   }
 }
 
-uint8_t unicode_flags(char32_t code_point) {
+uint16_t unicode_flags(char32_t code_point) {
   if (code_point > 0x10FFFF) return 0;
   const size_t block = kUnicodeIndex[code_point / kUnicodeBlock];
   return kUnicodeFlags[block * kUnicodeBlock + code_point % kUnicodeBlock];

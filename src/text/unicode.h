@@ -8,7 +8,7 @@
 namespace arion {
 
 // Class flags of a code point; letters carry their case too (title case counts as upper).
-enum UnicodeFlag : uint8_t {
+enum UnicodeFlag : uint16_t {
   kLetter = 1,       // L*
   kNumber = 2,       // N*
   kMark = 4,         // M*
@@ -17,6 +17,8 @@ enum UnicodeFlag : uint8_t {
   kSpace = 32,       // White_Space, what \s means in the regexes of tokenizers
   kUpper = 64,       // Lu, Lt
   kLower = 128,      // Ll
+  kDigit = 256,      // Nd
+  kWord = 512,       // what \w means in the regexes of tokenizers: Alphabetic, M*, Nd, Pc
 };
 
 constexpr char32_t kReplacement = 0xFFFD;
@@ -37,6 +39,6 @@ Utf8Char decode_utf8(std::string_view text);
 void append_utf8(std::string& out, char32_t code_point);
 
 // Class flags; 0 beyond U+10FFFF.
-uint8_t unicode_flags(char32_t code_point);
+uint16_t unicode_flags(char32_t code_point);
 
 }  // namespace arion

@@ -5,6 +5,7 @@
 
 #include "text/detokenizer.h"
 #include "text/tiny_vocabulary.h"
+#include "text/token_spelling.h"
 #include "text/tokenizer.h"
 
 namespace arion {

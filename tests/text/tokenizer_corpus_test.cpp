@@ -56,8 +56,8 @@ TEST_P(GgmlVocabulary, GivesTheIdsOfItsGoldenFile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, GgmlVocabulary,
-                         testing::Values("gpt-2", "mpt", "starcoder", "refact", "llama-spm",
-                                         "phi-3"));
+                         testing::Values("gpt-2", "mpt", "starcoder", "refact", "falcon",
+                                         "deepseek-coder", "deepseek-llm", "llama-spm", "phi-3"));
 
 Vocabulary llama3_vocabulary() {
   const auto dir = tokenizer_dir() / "llama3";

@@ -55,16 +55,17 @@ TEST(Utf8, TextThatEndsInsideACharacterIsMarkedAsCut) {
 }
 
 TEST(UnicodeFlags, KnowTheClassesOfUnicode16) {
-  EXPECT_EQ(unicode_flags('a'), kLetter | kLower);
-  EXPECT_EQ(unicode_flags(U'Ж'), kLetter | kUpper);
-  EXPECT_EQ(unicode_flags(U'ǅ'), kLetter | kUpper);
-  EXPECT_EQ(unicode_flags(U'世'), kLetter);
-  EXPECT_EQ(unicode_flags(U'٣'), kNumber);
+  EXPECT_EQ(unicode_flags('a'), kLetter | kLower | kWord);
+  EXPECT_EQ(unicode_flags(U'Ж'), kLetter | kUpper | kWord);
+  EXPECT_EQ(unicode_flags(U'ǅ'), kLetter | kUpper | kWord);
+  EXPECT_EQ(unicode_flags(U'世'), kLetter | kWord);
+  EXPECT_EQ(unicode_flags(U'٣'), kNumber | kDigit | kWord);
   EXPECT_EQ(unicode_flags(U'½'), kNumber);
-  EXPECT_EQ(unicode_flags(0x0301), kMark);
-  EXPECT_EQ(unicode_flags('_'), kPunctuation);
+  EXPECT_EQ(unicode_flags(0x0301), kMark | kWord);
+  EXPECT_EQ(unicode_flags('_'), kPunctuation | kWord);
   EXPECT_EQ(unicode_flags('$'), kSymbol);
-  EXPECT_EQ(unicode_flags(0x1C89), kLetter | kUpper);  // new in 16.0
+  EXPECT_EQ(unicode_flags(U'Ⓐ'), kSymbol | kWord);             // Other_Alphabetic
+  EXPECT_EQ(unicode_flags(0x1C89), kLetter | kUpper | kWord);  // new in 16.0
   EXPECT_EQ(unicode_flags(0x110000), 0);
 }
 

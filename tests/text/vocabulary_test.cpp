@@ -113,8 +113,8 @@ TEST(Vocabulary, UnknownModelsAndPreTokenizersAreNamedWithTheSupportedOnes) {
   const std::string model = bpe_error([](Vocabulary& v) { v.model = "rwkv"; });
   EXPECT_TRUE(mentions(model, "\"rwkv\""));
   EXPECT_TRUE(mentions(model, "gpt2, llama"));
-  const std::string pre = bpe_error([](Vocabulary& v) { v.pre = "tekken"; });
-  EXPECT_TRUE(mentions(pre, "\"tekken\""));
+  const std::string pre = bpe_error([](Vocabulary& v) { v.pre = "brand-new"; });
+  EXPECT_TRUE(mentions(pre, "\"brand-new\""));
   EXPECT_TRUE(mentions(pre, "gpt-2, "));
   EXPECT_TRUE(mentions(pre, ", qwen2"));
 }

@@ -1,0 +1,58 @@
+// The alphabet of GPT-2 and the visible space of SentencePiece.
+#include "text/token_spelling.h"
+
+#include <algorithm>
+#include <array>
+
+#include "text/unicode.h"
+
+namespace arion {
+namespace {
+
+// GPT-2 spells printable Latin-1 bytes as themselves and the other 68, in order, as U+0100...
+bool spells_itself(int byte) {
+  return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+}
+
+// Byte for each code point below U+0144, -1 where the alphabet has none.
+constexpr int kAlphabetEnd = 256 + 68;
+std::array<int16_t, kAlphabetEnd> make_alphabet() {
+  std::array<int16_t, kAlphabetEnd> alphabet;
+  alphabet.fill(-1);
+  int next = 256;
+  for (int byte = 0; byte < 256; ++byte) {
+    alphabet[spells_itself(byte) ? byte : next++] = static_cast<int16_t>(byte);
+  }
+  return alphabet;
+}
+
+}  // namespace
+
+std::string decode_byte_alphabet(std::string_view spelled) {
+  static const std::array<int16_t, kAlphabetEnd> alphabet = make_alphabet();
+  std::string bytes;
+  while (!spelled.empty()) {
+    const Utf8Char c = decode_utf8(spelled);
+    if (c.is_valid && c.code_point < kAlphabetEnd && alphabet[c.code_point] >= 0) {
+      bytes.push_back(static_cast<char>(alphabet[c.code_point]));
+    } else {
+      bytes.append(spelled.substr(0, c.length));
+    }
+    spelled.remove_prefix(c.length);
+  }
+  return bytes;
+}
+
+std::string spaces_from_underscores(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const size_t found = std::min(text.find(kVisibleSpace, at), text.size());
+    out.append(text.substr(at, found - at));
+    if (found < text.size()) out.push_back(' ');
+    at = found + kVisibleSpace.size();
+  }
+  return out;
+}
+
+}  // namespace arion

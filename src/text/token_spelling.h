@@ -1,0 +1,17 @@
+// How vocabularies spell the bytes of a token.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace arion {
+
+constexpr std::string_view kVisibleSpace = "\xE2\x96\x81";  // U+2581
+
+// Turns GPT-2's printable spelling of bytes back: "Ġthe" -> " the". Characters outside that
+// alphabet stand for themselves.
+std::string decode_byte_alphabet(std::string_view spelled);
+
+// "▁the" -> " the".
+std::string spaces_from_underscores(std::string_view text);
+
+}  // namespace arion
