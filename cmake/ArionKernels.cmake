@@ -9,9 +9,13 @@ function(arion_generate_registry folder name)
   file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/${name}.inc CONTENT "${list}")
 endfunction()
 
-# Vector levels are the generic sources with intrinsics. With UBSan beside ASan one of their files compiles for minutes,
-# so UBSan watches the generic level only. A library, because its options then come behind -fsanitize.
+# What sanitizers leave out of kernels, so that none compiles for minutes: stack use after scope in all levels, and UBSan in
+# the vector levels, which are the generic sources with intrinsics. Libraries, because their options then come behind -fsanitize.
+add_library(arion_kernel_sanitizers INTERFACE)
 add_library(arion_vector_sanitizers INTERFACE)
+if(ARION_SANITIZE MATCHES address)
+  target_compile_options(arion_kernel_sanitizers INTERFACE -fno-sanitize-address-use-after-scope)
+endif()
 if(ARION_SANITIZE MATCHES undefined)
   target_compile_options(arion_vector_sanitizers INTERFACE -fno-sanitize=undefined)
 endif()
@@ -23,7 +27,7 @@ function(arion_add_kernels isa)
     return()
   endif()
   add_library(arion_kernels_${isa} OBJECT ${kernel_sources})
-  target_link_libraries(arion_kernels_${isa} PRIVATE arion_options)
+  target_link_libraries(arion_kernels_${isa} PRIVATE arion_options arion_kernel_sanitizers)
   if(NOT isa STREQUAL generic)
     target_link_libraries(arion_kernels_${isa} PRIVATE arion_vector_sanitizers)
   endif()

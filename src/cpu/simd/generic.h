@@ -282,7 +282,7 @@ ARION_INLINE I32 dot4(I32 acc, Bytes codes, const int8_t* quad) {
   for (int i = 0; i < 16; ++i) {
     int32_t sum = 0;
     for (int j = 0; j < 4; ++j) sum += codes.byte[4 * i + j] * quad[j];
-    acc.lane[i] += sum;
+    acc.lane[i] = wrap(int64_t{acc.lane[i]} + sum);
   }
   return acc;
 }
