@@ -130,6 +130,7 @@ void add_eval_kl(CLI::App& eval, const GlobalOptions& global) {
   add_window_options(*command, options->windows);
   command->add_option("--reference", options->reference.model, "Model to compare with")->required();
   command->add_option("--reference-act", options->reference.activations, "Its activations")
+      ->check(CLI::IsMember({"int8", "bf16", "fp32", "f32"}))
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &global] { eval_kl(*options, global); });

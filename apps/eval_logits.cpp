@@ -30,8 +30,13 @@ std::vector<TokenId> parse_tokens(const std::string& text) {
   std::vector<TokenId> tokens;
   const char* at = list.data();
   const char* const end = at + list.size();
+  const auto skip_spaces = [&] {
+    while (at != end && std::strchr(" \t\r\n", *at) != nullptr) ++at;
+  };
   while (true) {
-    while (at != end && std::strchr(", \t\r\n", *at) != nullptr) ++at;
+    skip_spaces();
+    if (at != end && *at == ',' && !tokens.empty()) ++at;
+    skip_spaces();
     if (at == end) return tokens;
     TokenId token = 0;
     const auto [next, error] = std::from_chars(at, end, token);

@@ -1,7 +1,9 @@
 // arion explain: the graph of a model, what the passes make of it, its plan, memory and numerics.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -247,6 +249,12 @@ void command_explain(CLI::App& program, const GlobalOptions& global) {
       ->add_option("--passes", options->runner.passes,
                    "Optional graph passes: all, none, or -NAME,-NAME to leave out")
       ->capture_default_str();
+  // NaN passes every range.
+  const CLI::Validator finite(
+      [](const std::string& text) {
+        return std::isfinite(std::strtod(text.c_str(), nullptr)) ? "" : text + " is not a number";
+      },
+      "");
   command->add_option("--rows", options->rows, "Tokens of the step that is planned")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
@@ -256,11 +264,11 @@ void command_explain(CLI::App& program, const GlobalOptions& global) {
   command
       ->add_option("--bandwidth", options->bandwidth,
                    "Memory bandwidth in GB/s (default: measured)")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(CLI::Range(0.0, 1e6) & finite);
   command
       ->add_option("--peak", options->peak,
                    "Billions of multiply-adds per second (default: measured per weight format)")
-      ->check(CLI::Range(0.0, 1e9));
+      ->check(CLI::Range(0.0, 1e9) & finite);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Examples:\n"

@@ -55,7 +55,8 @@ class ModelBuilder {
           graph_.rope_table(make_rope_table(config_.rope_dims, base, scaling, factors));
       return Rotation{.angles = graph_.rope_angles(table), .attributes = attributes};
     };
-    const bool is_shared = config_.spec->window_rope_base == 0;
+    const bool is_shared =
+        config_.spec->window_rope_base == 0 && config_.window_rope_base == config_.rope_base;
     if (any_full || is_shared) {
       full_ = rotation(config_.rope_base, config_.rope_scaling, divisors);
     }
