@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "base/error.h"
+#include "chat_source.h"
 #include "model/vocabulary_loader.h"
 
 namespace arion::app {
@@ -33,11 +34,17 @@ class InterruptGuard {
 }  // namespace
 
 ChatSession::ChatSession(LoadedModel& loaded, std::string system)
-    : tokenizer_(load_vocabulary(loaded.runner->model().file.metadata())),
-      format_(detect_chat_format(tokenizer_)),
-      system_(std::move(system)),
+    : loaded_(loaded),
+      tokenizer_(load_vocabulary(loaded.runner->model().file.metadata())),
       engine_(*loaded.runner, tokenizer_) {
-  if (!system_.empty()) messages_.push_back({.role = "system", .content = system_});
+  if (!system.empty()) messages_.push_back({"system", std::move(system)});
+}
+
+bool ChatSession::has_chat_format() {
+  if (!template_) {
+    template_ = load_chat_template(loaded_.runner->model().file.metadata(), tokenizer_);
+  }
+  return template_.has_value();
 }
 
 Answer ChatSession::complete(std::string_view prompt, const AnswerOptions& options,
@@ -53,12 +60,14 @@ Answer ChatSession::complete(std::string_view prompt, const AnswerOptions& optio
 
 Answer ChatSession::chat(std::string message, const AnswerOptions& options,
                          const std::function<void(std::string_view)>& on_text) {
-  std::vector<ChatMessage> messages = messages_;
-  messages.push_back({.role = "user", .content = std::move(message)});
-  const auto pieces = render_chat(tokenizer_, format_, messages,
-                                  {.default_system = default_system_message(tokenizer_)});
-  Answer result = answer(tokenizer_.encode(pieces, {.add_special = false}), options, on_text);
-  messages.push_back({.role = "assistant", .content = result.text});
+  if (!has_chat_format()) fail(ErrorCode::usage, "the model has no known chat format");
+  std::vector<Message> messages = messages_;
+  messages.push_back({"user", std::move(message)});
+  Conversation conversation;
+  for (const Message& turn : messages) conversation.add_message(turn.role, turn.content);
+  const jinja::Text prompt = template_->render(conversation);
+  Answer result = answer(encode_prompt(tokenizer_, prompt), options, on_text);
+  messages.push_back({"assistant", result.text});
   messages_ = std::move(messages);
   return result;
 }

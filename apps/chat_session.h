@@ -2,14 +2,15 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "chat/chat_template.h"
 #include "engine/engine.h"
 #include "engine/event_queue.h"
 #include "runner_setup.h"
-#include "text/chat_prompt.h"
 #include "text/tokenizer.h"
 
 namespace arion::app {
@@ -35,15 +36,19 @@ struct Answer {
 // Used by one thread. Ctrl-C while an answer is made stops that answer.
 class ChatSession {
  public:
-  // `loaded` must outlive the session. `system` is the system message; empty: the model's own.
+  // `loaded` must outlive the session. `system` is the system message; empty: what the model's
+  // template says without one.
   ChatSession(LoadedModel& loaded, std::string system);
 
-  bool has_chat_format() const { return format_ != ChatFormat::none; }
+  // Reads the chat template of the model; false where it has none and its family is not known.
+  // Throws Error{bad_input} for a template that cannot be used.
+  bool has_chat_format();
 
   // Continues plain text; an empty prompt starts from BOS alone.
   Answer complete(std::string_view prompt, const AnswerOptions& options,
                   const std::function<void(std::string_view)>& on_text);
-  // The next turn of the conversation. After an Error the conversation is as it was before.
+  // The next turn of the conversation, where there is a chat format. After an Error the
+  // conversation is as it was before.
   Answer chat(std::string message, const AnswerOptions& options,
               const std::function<void(std::string_view)>& on_text);
 
@@ -51,10 +56,14 @@ class ChatSession {
   Answer answer(std::vector<TokenId> prompt, const AnswerOptions& options,
                 const std::function<void(std::string_view)>& on_text);
 
+  struct Message {
+    std::string role, content;
+  };
+
+  LoadedModel& loaded_;
   Tokenizer tokenizer_;
-  ChatFormat format_;
-  std::string system_;
-  std::vector<ChatMessage> messages_;
+  std::optional<ChatTemplate> template_;  // once read
+  std::vector<Message> messages_;
   Engine engine_;
 };
 

@@ -88,7 +88,7 @@ void log_speed(const Answer& answer, double load_ms) {
 }
 
 // Whether prompts are turns of a chat, or text to go on with.
-bool is_chat(const ChatSession& session, const RunOptions& options) {
+bool is_chat(ChatSession& session, const RunOptions& options) {
   return !options.raw && session.has_chat_format();
 }
 
