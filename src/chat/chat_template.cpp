@@ -79,9 +79,11 @@ bool ChatTemplate::shows(const jinja::Template& compiled, MessageForm::Content c
   probe.add_message("user", kProbe);
   try {
     const Text text = render(compiled, probe, {.content = content}, {});
-    const bool shows_form = text.bytes().find("'type'") != std::string_view::npos ||
-                            text.bytes().find("\"type\"") != std::string_view::npos;
-    return text.bytes().find(kProbe) != std::string_view::npos && !shows_form;
+    const size_t at = text.bytes().find(kProbe);
+    if (at == std::string_view::npos) return false;
+    // In quotes: a list of parts was printed as such.
+    const char before = at > 0 ? text.bytes()[at - 1] : ' ';
+    return content != MessageForm::Content::parts || (before != '\'' && before != '"');
   } catch (const Error&) {
     return false;
   }

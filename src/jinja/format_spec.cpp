@@ -148,7 +148,7 @@ Text format_integer(Heap& heap, const Value& value, const FormatSpec& spec) {
                spec.align == '=' || spec.align == 0 ? '<' : spec.align, spec.fill);
   }
   uint32_t base = 10;
-  std::string prefix;
+  std::string_view prefix;
   switch (spec.type) {
     case 'b':
       base = 2;
@@ -168,7 +168,7 @@ Text format_integer(Heap& heap, const Value& value, const FormatSpec& spec) {
   }
   const BigInt magnitude = number.is_negative() ? -number : number;
   NumberParts parts{.sign = sign_text(number.is_negative(), spec.sign),
-                    .prefix = spec.alternate ? prefix : "",
+                    .prefix = std::string(spec.alternate ? prefix : ""),
                     .digits = magnitude.to_string(base)};
   if (spec.type == 'X') {
     std::ranges::transform(parts.digits, parts.digits.begin(),

@@ -83,10 +83,10 @@ TEST(ChatTemplate, VariablesAndSpecialTokensAreThere) {
   const ChatTemplate chat_template(
       {"{{ bos_token }}{{ tools is none }}{{ enable_thinking }}{{ eos_token is defined }}", {}},
       {{"bos_token", "<s>"}});
-  EXPECT_EQ(chat_template
-                .render(Conversation::parse(R"({"messages": [], "enable_thinking": false})"))
-                .bytes(),
-            "<s>TrueFalseFalse");
+  EXPECT_EQ(
+      chat_template.render(Conversation::parse(R"({"messages": [], "enable_thinking": false})"))
+          .bytes(),
+      "<s>TrueFalseFalse");
 }
 
 TEST(ChatTemplate, PartsAreJoinedForTemplatesThatKnowTextOnly) {

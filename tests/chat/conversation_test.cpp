@@ -31,9 +31,9 @@ TEST(Conversation, ToolArgumentsAreObjectsOrTextAsTheTemplateWants) {
   EXPECT_EQ(messages_of(messages_of(kText), {.arguments = MessageForm::ToolArguments::text}),
             R"([{"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", )"
             R"("arguments": "{\"b\": 1, \"a\": [2.0]}"}}]}])");
-  EXPECT_EQ(messages_of(
-                R"([{"role": "x", "content": "", "tool_calls": [{"arguments": "{broken"}]}])"),
-            R"([{"role": "x", "content": "", "tool_calls": [{"arguments": "{broken"}]}])");
+  EXPECT_EQ(
+      messages_of(R"([{"role": "x", "content": "", "tool_calls": [{"arguments": "{broken"}]}])"),
+      R"([{"role": "x", "content": "", "tool_calls": [{"arguments": "{broken"}]}])");
 }
 
 TEST(Conversation, ReasoningIsFoundUnderEveryName) {

@@ -1,8 +1,8 @@
 // libFuzzer entry of the template language.
-#include "fuzz/jinja.h"
-
 #include <cstddef>
 #include <cstdint>
+
+#include "fuzz/jinja.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   arion::test::fuzz_jinja({reinterpret_cast<const char*>(data), size});

@@ -24,8 +24,7 @@ inline void fuzz_jinja(std::string_view source) {
   try {
     const jinja::Template chat_template(source);
     jinja::Heap heap;
-    const jinja::Value variables =
-        jinja::parse_json(heap, kFuzzVariables, jinja::Origin::input);
+    const jinja::Value variables = jinja::parse_json(heap, kFuzzVariables, jinja::Origin::input);
     const jinja::Text text = chat_template.render(variables, {.limits = limits});
     CHECK(text.size() <= 2 * limits.output_bytes);
     size_t end = 0;

@@ -58,7 +58,8 @@ TEST(JinjaCorpus, UnitCasesOfLlamaCppAreAsInJinja2) {
   int count = 0;
   for (const Json& item : read_json(chat_dir() / "llamacpp_jinja_unit.json")) {
     SCOPED_TRACE(item["name"]);
-    const std::string rendered = test::render(item["template"].get<std::string>(), item["vars"].dump());
+    const std::string rendered =
+        test::render(item["template"].get<std::string>(), item["vars"].dump());
     // "same", or what Jinja2 does instead.
     const std::string jinja2 = item["jinja2"];
     if (jinja2.starts_with("<<ERR>>")) {
@@ -110,9 +111,11 @@ TEST(JinjaCorpus, UnitCasesOfHuggingfaceJsAreAsInJinja2) {
   const auto path = chat_dir() / "hfjs_jinja_unit.json";
   ARION_REQUIRE_CORPUS(path);
   // Where JavaScript shows through: True and None, quotes of lists, sums of texts and numbers.
-  const Json jinja2 = read_json(test::source_dir() / "tests/golden/jinja/hfjs_in_jinja2.json")["cases"];
+  const Json jinja2 =
+      read_json(test::source_dir() / "tests/golden/jinja/hfjs_in_jinja2.json")["cases"];
   int count = 0;
-  for (const auto& [name, item] : read_json(path).items()) {
+  const Json units = read_json(path);
+  for (const auto& [name, item] : units.items()) {
     SCOPED_TRACE(name);
     jinja::Heap heap;
     std::string rendered;
@@ -137,7 +140,8 @@ TEST(JinjaCorpus, WholeTemplatesOfHuggingfaceJsGiveTheirTargets) {
   const auto path = chat_dir() / "hfjs_e2e_templates.json";
   ARION_REQUIRE_CORPUS(path);
   int count = 0;
-  for (const auto& [suite, cases] : read_json(path).items()) {
+  const Json suites = read_json(path);
+  for (const auto& [suite, cases] : suites.items()) {
     for (const auto& [name, item] : cases.items()) {
       if (!item.contains("data")) continue;
       // Its target prints a list of dicts as JSON, as JavaScript does.

@@ -2,7 +2,7 @@
 """Writes differential.json: random templates and expressions with what Jinja2 makes of them in the environment of
 transformers; and hfjs_in_jinja2.json: the unit cases of huggingface.js where JavaScript shows through.
 Usage: make_jinja.py TEST_DATA_FOLDER. Needs transformers 5.24.0, jinja2 3.1.6, Python 3.11."""
-import json, pathlib, random, re, signal, sys
+import copy, json, pathlib, random, re, signal, sys
 import jinja2, transformers
 from transformers.utils import chat_template_utils
 
@@ -75,7 +75,7 @@ def cases(count):
         if len(template) > 600 or '**' in template:
             continue
         signal.alarm(3)
-        expected = render(template, VARS)
+        expected = render(template, copy.deepcopy(VARS))  # `list|indent` changes the list
         signal.alarm(0)
         # Python folds constants like (1)[0] when it compiles a template, and forgives what it cannot fold.
         if UNSTABLE.search(expected) or len(expected) > 600 or re.search(r"\)\[|LoopContext", template + expected):
@@ -89,7 +89,8 @@ def write(name, content):
     content = {"made_with": {"jinja2": jinja2.__version__, "transformers": transformers.__version__}, **content}
     (OUT / name).write_text(json.dumps(content, ensure_ascii=False, indent=0) + "\n")
 
-write("differential.json", {"variables": VARS, "cases": cases(500)})
+# Variables as text: no JSON library on the way may round the big integer.
+write("differential.json", {"variables": json.dumps(VARS), "cases": cases(500)})
 
 FUNCTIONS = {"add": lambda x, y: x + y, "func": lambda *a: len(a), "obj": {"x": lambda *a: "".join(a), "z": {"A": lambda *a: "_".join(a)}}}
 units = json.loads((pathlib.Path(sys.argv[1]) / "data/chat/hfjs_jinja_unit.json").read_text())
