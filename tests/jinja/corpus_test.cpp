@@ -33,12 +33,12 @@ TEST(JinjaCorpus, RealTemplatesGiveTheOutputsAndErrorsOfJinja2) {
   const Json corpus = read_json(chat_dir() / "golden_jinja2.json");
   int outputs = 0, errors = 0;
   for (const auto& [name, cases] : corpus["golden"].items()) {
-    const std::string source = test::read_file(chat_dir() / "templates" / name);
+    const jinja::Template whole(test::read_file(chat_dir() / "templates" / name));
     for (const auto& [case_name, expected] : cases.items()) {
       SCOPED_TRACE(name + " " + case_name);
       Json variables = corpus["base"];
       variables.update(corpus["cases"][case_name]);
-      const std::string rendered = test::render(source, variables.dump());
+      const std::string rendered = test::render(whole, variables.dump());
       if (expected.contains("out")) {
         EXPECT_EQ(rendered, expected["out"].get<std::string>());
         ++outputs;

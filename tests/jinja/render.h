@@ -22,14 +22,22 @@ inline jinja::LocalTime corpus_time() {
 }
 
 // The text, or "error: ..." with the message.
-inline std::string render(std::string_view source, std::string_view variables = "{}",
+inline std::string render(const jinja::Template& chat_template, std::string_view variables,
                           const jinja::Limits& limits = {}) {
   try {
     jinja::Heap heap;
     const jinja::Value context = jinja::parse_json(heap, variables, jinja::Origin::input);
-    const jinja::Template chat_template(source);
     return std::string(
         chat_template.render(context, {.limits = limits, .now = corpus_time()}).bytes());
+  } catch (const Error& error) {
+    return std::string("error: ") + error.what();
+  }
+}
+
+inline std::string render(std::string_view source, std::string_view variables = "{}",
+                          const jinja::Limits& limits = {}) {
+  try {
+    return render(jinja::Template(source), variables, limits);
   } catch (const Error& error) {
     return std::string("error: ") + error.what();
   }
