@@ -404,7 +404,7 @@ ExprPtr ExpressionParser::subscript(ExprPtr object) {
     return make(at, std::move(slice), height);
   }
   std::vector<ExprPtr> indices;
-  indices.push_back(std::move(slice.start));
+  indices.push_back(slice.start ? std::move(slice.start) : expression());
   while (tokens_.skip_symbol(",")) indices.push_back(expression());
   tokens_.expect_symbol("]");
   uint32_t height = height_of(indices);

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "jinja/format.h"
 #include "jinja/operators.h"
+#include "jinja/text_ops.h"
 
 namespace arion::jinja {
 namespace {
@@ -16,11 +17,6 @@ namespace {
 // Precisions that need no buffer beyond what a double has digits for.
 constexpr int kMaxPrecision = 400;
 constexpr size_t kMaxWidth = size_t{1} << 24;
-
-size_t character_count(std::string_view text) {
-  return static_cast<size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
 
 bool is_align(char c) {
   return c == '<' || c == '>' || c == '^' || c == '=';
@@ -280,7 +276,7 @@ std::string format_real(double value, char type, int precision, bool alternate) 
 }
 
 Text pad(Heap& heap, const Text& text, size_t width, char align, std::string_view fill) {
-  const size_t length = character_count(text.bytes());
+  const size_t length = count_characters(text.bytes());
   if (width <= length) return text;
   const size_t missing = width - length;
   heap.charge(missing * fill.size());

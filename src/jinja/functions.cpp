@@ -94,7 +94,6 @@ class Cycler : public AttributeObject {
   explicit Cycler(std::vector<Value> items) : items_(std::move(items)) {}
 
   std::string_view type_name() const override { return "Cycler"; }
-  std::string repr(Runtime&) override { return "<Cycler>"; }
   std::optional<Value> attribute(Runtime& runtime, std::string_view name) override {
     if (name == "current") return items_[at_];
     if (name == "items") return make_tuple(runtime.heap(), items_);

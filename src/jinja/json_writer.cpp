@@ -12,6 +12,9 @@
 namespace arion::jinja {
 namespace {
 
+// As deep as parse_json() goes.
+constexpr int kMaxLevels = 500;
+
 class Writer {
  public:
   Writer(Heap& heap, const JsonStyle& style) : heap_(heap), style_(style) {}
@@ -20,7 +23,7 @@ class Writer {
 
   void write(const Value& value, int level) {
     heap_.spend();
-    if (level > kMaxNesting) fail(ErrorCode::bad_input, "maximum recursion depth exceeded");
+    if (level > kMaxLevels) fail(ErrorCode::bad_input, "maximum recursion depth exceeded");
     if (out_.size() > heap_.limits().output_bytes) {
       fail(ErrorCode::bad_input, "JSON text is longer than {} bytes", heap_.limits().output_bytes);
     }
@@ -148,8 +151,6 @@ class Writer {
     }
     append_unicode_escape(c, origin);
   }
-
-  static constexpr int kMaxNesting = 500;
 
   Heap& heap_;
   const JsonStyle& style_;

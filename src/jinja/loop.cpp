@@ -1,7 +1,5 @@
 #include "jinja/loop.h"
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "jinja/arguments.h"
 #include "jinja/operators.h"
@@ -39,10 +37,6 @@ int64_t LoopObject::length(Runtime& runtime) {
   length_ = static_cast<int64_t>(rest.size()) + index0_ + 1 + (has_peeked_ && after_ ? 1 : 0);
   next_ = iterate(runtime.heap(), make_list(runtime.heap(), std::move(rest)));
   return *length_;
-}
-
-std::string LoopObject::repr(Runtime& runtime) {
-  return fmt::format("<LoopContext {}/{}>", index0_ + 1, length(runtime));
 }
 
 std::optional<Value> LoopObject::attribute(Runtime& runtime, std::string_view name) {

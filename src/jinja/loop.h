@@ -22,7 +22,6 @@ class LoopObject : public AttributeObject {
   std::optional<Value> advance();
 
   std::string_view type_name() const override { return "LoopContext"; }
-  std::string repr(Runtime& runtime) override;
   std::optional<Value> attribute(Runtime& runtime, std::string_view name) override;
   Value call(Runtime& runtime, const Arguments& arguments) override;
 

@@ -10,9 +10,6 @@
 namespace arion::jinja {
 namespace {
 
-// Nesting that comparison, hashing and printing follow; Python gives up at about 1,000.
-constexpr int kMaxNesting = 200;
-
 void check_nesting(int depth) {
   if (depth > kMaxNesting) fail(ErrorCode::bad_input, "maximum recursion depth exceeded");
 }

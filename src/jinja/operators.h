@@ -10,6 +10,9 @@ namespace arion::jinja {
 
 // All throw Error where Python raises, with its message.
 
+// Nesting of values that comparison, hashing and printing follow; Python gives up at about 1,000.
+constexpr int kMaxNesting = 200;
+
 bool truth(const Value& value);
 Value apply(Heap& heap, BinaryOp op, const Value& a, const Value& b);
 Value apply_sign(Heap& heap, char sign, const Value& value);

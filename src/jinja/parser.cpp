@@ -121,7 +121,7 @@ class Parser {
     } else if (tag == "with") {
       add(out, token.at, with());
     } else if (tag == "macro") {
-      add(out, token.at, macro(token.at));
+      add(out, token.at, macro());
     } else if (tag == "call") {
       add(out, token.at, call_block(token.at));
     } else if (tag == "filter") {
@@ -262,7 +262,7 @@ class Parser {
     tokens_.expect_symbol(")");
   }
 
-  Macro macro(Position) {
+  Macro macro() {
     Macro node;
     node.definition.name = expressions_.target_name();
     signature(node.definition);

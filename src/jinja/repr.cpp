@@ -9,8 +9,6 @@
 namespace arion::jinja {
 namespace {
 
-constexpr int kMaxNesting = 200;
-
 void append_escape(Text& out, char32_t c, Origin origin) {
   if (c == '\n') {
     out.append("\\n", origin);

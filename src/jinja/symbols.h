@@ -32,7 +32,6 @@ class Symbols {
 
   // The place of a name that the analysis has seen, for code of this frame.
   Ref ref(const std::string& name) const;
-  bool knows(const std::string& name) const { return find(name).has_value(); }
   Frame loads() const;
   const UnitScope& unit() const { return unit_; }
   size_t size() const { return refs_.size() + loads_.size() + stores_.size(); }

@@ -1,20 +1,13 @@
 #include "jinja/value.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "base/error.h"
 #include "base/utf8.h"
 #include "jinja/numbers.h"
 #include "jinja/operators.h"
+#include "jinja/text_ops.h"
 
 namespace arion::jinja {
 namespace {
-
-size_t count_code_points(std::string_view text) {
-  return static_cast<size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
 
 uint64_t hash_bytes(std::string_view bytes) {
   return std::hash<std::string_view>()(bytes);
@@ -75,7 +68,7 @@ AttributeObject& Value::as_object() const {
 }
 
 StringObject::StringObject(Text t, bool markup)
-    : text(std::move(t)), length(count_code_points(text.bytes())), is_markup(markup) {}
+    : text(std::move(t)), length(count_characters(text.bytes())), is_markup(markup) {}
 
 template <typename Matches>
 const DictObject::Entry* DictObject::find_entry(uint64_t hash, Matches matches) const {
