@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/worker_count.h"
+#include "model/hf_folder.h"
 #include "model_path.h"
 
 namespace arion::app {
@@ -74,7 +75,7 @@ LoadedModel load_model(const RunnerOptions& options, const GlobalOptions& global
   LoadedModel loaded;
   loaded.path = path.string();
   loaded.isa = isa_name(level);
-  Model model = describe_model(GgufFile::open(path));
+  Model model = describe_model(open_model(path));
   run_passes(model.graph, select_passes(chosen.passes), {.activations = chosen.activations});
   loaded.kernels = std::make_unique<KernelRegistry>();
   register_cpu_kernels(*loaded.kernels, level);

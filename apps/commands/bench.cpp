@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "command.h"
+#include "model/hf_folder.h"
 #include "model_path.h"
 #include "runner_setup.h"
 #include "runtime/sequence_stepper.h"
@@ -110,10 +111,10 @@ std::vector<Test> chosen_tests(const BenchOptions& options) {
 
 // The context the tests need, or the one asked for. Names a test that cannot be run.
 int chosen_context(const BenchOptions& options, const std::vector<Test>& tests) {
-  const int limit = options.runner.context > 0
-                        ? options.runner.context
-                        : describe_model(GgufFile::open(resolve_model(options.runner.model)))
-                              .config.context_length;
+  const int limit =
+      options.runner.context > 0
+          ? options.runner.context
+          : describe_model(open_model(resolve_model(options.runner.model))).config.context_length;
   int64_t needed = 0;
   for (const Test& test : tests) {
     needed = std::max(needed, test.context());

@@ -15,6 +15,7 @@
 #include "base/worker_count.h"
 #include "command.h"
 #include "memory_text.h"
+#include "model/hf_folder.h"
 #include "model_path.h"
 #include "roofline.h"
 #include "runner_setup.h"
@@ -90,7 +91,7 @@ void explain_model(const ExplainOptions& options, const GlobalOptions& global, E
   const auto path = resolve_model(options.runner.model);
   e.path = path.string();
   e.isa = isa_name(level);
-  e.model = describe_model(GgufFile::open(path));
+  e.model = describe_model(open_model(path));
   e.built_nodes = e.model->graph.nodes.size();
   e.passes = run_and_report(e.model->graph, e.options);
   register_cpu_kernels(e.kernels, level);

@@ -19,6 +19,7 @@
 #include "io/gguf.h"
 #include "io/gguf_value.h"
 #include "memory_text.h"
+#include "model/hf_folder.h"
 #include "model/model.h"
 #include "model_path.h"
 #include "quant/weight_format.h"
@@ -84,7 +85,7 @@ ordered_json value_to_json(const GgufEntry& entry, bool full) {
 
 // Empty for a file that holds only a vocabulary.
 std::optional<MemoryPlan> memory_of(const std::filesystem::path& path) {
-  GgufFile file = GgufFile::open(path);
+  GgufFile file = open_model(path);
   if (file.tensors().empty()) return std::nullopt;
   Model model = describe_model(std::move(file));
   run_passes(model.graph, all_passes(), {});
@@ -160,7 +161,7 @@ void print_text(const GgufFile& file) {
 
 void inspect(const InspectOptions& options) {
   const auto path = resolve_model(options.model);
-  const GgufFile file = GgufFile::open(path);
+  const GgufFile file = open_model(path);
   if (options.json) return print_json(file, path, options.full);
   print_text(file);
   if (const auto memory = memory_of(path)) {

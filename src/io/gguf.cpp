@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -74,6 +74,21 @@ GgufFile GgufFile::open(const std::filesystem::path& path) {
   GgufFile file = parse(mapping.bytes(), path.string());
   file.mappings_.push_back(std::move(mapping));
   file.open_rest_of_split(path);
+  return file;
+}
+
+GgufFile GgufFile::assemble(Parts parts) {
+  GgufFile file;
+  file.made_metadata_ = std::move(parts.metadata);
+  GgufHeader header = parse_gguf_header(file.made_metadata_, parts.file_names.at(0));
+  file.version_ = header.version;
+  file.metadata_ = std::move(header.metadata);
+  file.names_ = std::move(parts.file_names);
+  file.mappings_ = std::move(parts.mappings);
+  file.tensors_ = std::move(parts.tensors);
+  file.made_names_ = std::move(parts.tensor_names);
+  file.made_values_ = std::move(parts.values);
+  file.index_tensors();
   return file;
 }
 
@@ -187,16 +202,24 @@ const WeightFormat& GgufFile::weight_format(const GgufTensor& tensor) const {
   return *format;
 }
 
-void GgufFile::drop(const GgufTensor& tensor) const {
-  if (mappings_.empty()) return;
+std::optional<std::pair<const MappedFile*, size_t>> GgufFile::locate(
+    const GgufTensor& tensor) const {
+  if (mappings_.empty()) return std::nullopt;
   const MappedFile& file = mappings_[tensor.file];
-  file.drop(static_cast<size_t>(tensor.data.data() - file.bytes().data()), tensor.data.size());
+  const std::byte* const begin = file.bytes().data();
+  const std::byte* const end = begin + file.bytes().size();
+  if (std::less<>()(tensor.data.data(), begin) || !std::less<>()(tensor.data.data(), end)) {
+    return std::nullopt;
+  }
+  return std::pair(&file, static_cast<size_t>(tensor.data.data() - begin));
+}
+
+void GgufFile::drop(const GgufTensor& tensor) const {
+  if (const auto place = locate(tensor)) place->first->drop(place->second, tensor.data.size());
 }
 
 void GgufFile::prefetch(const GgufTensor& tensor) const {
-  if (mappings_.empty()) return;
-  const MappedFile& file = mappings_[tensor.file];
-  file.prefetch(static_cast<size_t>(tensor.data.data() - file.bytes().data()), tensor.data.size());
+  if (const auto place = locate(tensor)) place->first->prefetch(place->second, tensor.data.size());
 }
 
 }  // namespace arion

@@ -2,10 +2,13 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/mapped_file.h"
@@ -24,6 +27,18 @@ class GgufFile {
   // are then opened too. Throws Error: usage when there is no such file, bad_input when anything
   // in it is malformed.
   static GgufFile open(const std::filesystem::path& path);
+
+  // A model from another container, told in GGUF's terms.
+  struct Parts {
+    std::vector<std::byte> metadata;      // a GGUF file without tensors
+    std::vector<GgufTensor> tensors;      // pointing into what follows; not yet indexed
+    std::vector<std::string> file_names;  // of `mappings`; for messages
+    std::vector<MappedFile> mappings;
+    std::deque<std::string> tensor_names;       // that the tensors point to
+    std::deque<std::vector<std::byte>> values;  // tensors made while reading
+  };
+  // Throws Error{bad_input} when a tensor name occurs twice.
+  static GgufFile assemble(Parts parts);
 
   // One file already in memory, which must outlive the object. `name` is for messages.
   static GgufFile parse(std::span<const std::byte> bytes, std::string name = "memory");
@@ -52,11 +67,16 @@ class GgufFile {
   void open_rest_of_split(const std::filesystem::path& first);
   void open_split(const std::filesystem::path& path, uint64_t number);
   void index_tensors();
+  // The range of a tensor in its mapping; empty for one that lies elsewhere.
+  std::optional<std::pair<const MappedFile*, size_t>> locate(const GgufTensor& tensor) const;
 
   uint32_t version_ = 0;
   GgufMetadata metadata_;
   std::vector<std::string> names_;
-  std::vector<MappedFile> mappings_;  // empty when parsed from memory
+  std::vector<MappedFile> mappings_;      // empty when parsed from memory
+  std::vector<std::byte> made_metadata_;  // of an assembled model, as the next two
+  std::deque<std::string> made_names_;
+  std::deque<std::vector<std::byte>> made_values_;
   std::vector<GgufTensor> tensors_;
   std::vector<uint32_t> by_name_;  // indices into tensors_, sorted by name
 };

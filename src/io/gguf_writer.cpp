@@ -95,6 +95,11 @@ void GgufWriter::add_strings(std::string_view key, std::span<const std::string> 
   for (const std::string& value : values) put_string(entries_, value);
 }
 
+void GgufWriter::add_bools(std::string_view key, const std::vector<bool>& values) {
+  begin_array(key, GgufType::boolean, values.size());
+  for (const bool value : values) put<uint8_t>(entries_, value ? 1 : 0);
+}
+
 void GgufWriter::add_f32s(std::string_view key, std::span<const float> values) {
   begin_array(key, GgufType::f32, values.size());
   put_all(entries_, values);

@@ -34,6 +34,7 @@ class GgufWriter {
   void add_f32s(std::string_view key, std::span<const float> values);
   void add_i32s(std::string_view key, std::span<const int32_t> values);
   void add_u32s(std::string_view key, std::span<const uint32_t> values);
+  void add_bools(std::string_view key, const std::vector<bool>& values);
   // Copies an entry of another file.
   void add_entry(const GgufEntry& entry);
 

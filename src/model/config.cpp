@@ -225,6 +225,13 @@ ModelConfig read_config(const GgufMetadata& metadata, int vocab) {
   const double fallback = spec.window_rope_base > 0 ? spec.window_rope_base : config.rope_base;
   config.window_rope_base =
       reader.number("rope.freq_base_swa", fallback, kMinRopeBase, kMaxRopeBase);
+  // A conversion to GGUF may reorder the rows of queries and keys; weights as published say so.
+  const auto pairing = metadata.get_string(reader.key("rope.pairing"));
+  if (pairing && pairing != "half_split") {
+    fail(ErrorCode::bad_input, "metadata key {} is '{}', expected half_split",
+         reader.key("rope.pairing"), printable(*pairing));
+  }
+  config.pairing = pairing ? RopePairing::half_split : spec.pairing;
   config.rope_scaling = read_rope_scaling(reader, config.context_length);
 
   const bool is_hidden_scale = static_cast<int>(layers) == spec.hidden_scale_layers;

@@ -30,6 +30,7 @@ struct RopeScaling {
 
 struct ModelConfig {
   const ArchSpec* spec = nullptr;
+  RopePairing pairing = RopePairing::adjacent;
   std::string name;        // general.name, may be empty
   int context_length = 0;  // tokens
   int hidden = 0;

@@ -45,7 +45,7 @@ class ModelBuilder {
       }
     }
     const RopeAttributes attributes{
-        .head_dim = config_.head_dim, .pairs = pairs, .pairing = config_.spec->pairing};
+        .head_dim = config_.head_dim, .pairs = pairs, .pairing = config_.pairing};
     bool any_full = false, any_window = false;
     for (const LayerConfig& layer : config_.layers) {
       (layer.window == 0 ? any_full : any_window) = true;

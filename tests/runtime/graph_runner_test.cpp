@@ -18,7 +18,11 @@ using test::Logits;
 class TinyModel : public testing::TestWithParam<const char*> {
  protected:
   std::filesystem::path base() const { return test::source_dir() / "tests/golden/model"; }
-  std::filesystem::path path() const { return base() / (std::string(GetParam()) + ".gguf"); }
+  // A GGUF file or a Hugging Face folder.
+  std::filesystem::path path() const {
+    const auto folder = base() / GetParam();
+    return is_directory(folder) ? folder : base() / (std::string(GetParam()) + ".gguf");
+  }
   nlohmann::json golden() const {
     return nlohmann::json::parse(test::read_file(base() / (std::string(GetParam()) + ".json")));
   }
@@ -58,7 +62,8 @@ TEST_P(TinyModel, LogitsMatchTransformers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, TinyModel,
-                         testing::Values("llama", "qwen2", "qwen3", "gemma3"));
+                         testing::Values("llama", "qwen2", "qwen3", "gemma3", "hf/llama",
+                                         "hf/qwen2", "hf/qwen3", "hf/gemma3"));
 
 }  // namespace
 }  // namespace arion

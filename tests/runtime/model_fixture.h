@@ -15,6 +15,7 @@
 
 #include "backend/reference_kernels.h"
 #include "cpu/cpu_kernels.h"
+#include "model/hf_folder.h"
 #include "runtime/graph_runner.h"
 #include "runtime/sequence_stepper.h"
 
@@ -50,7 +51,7 @@ class LoadedModel {
                                             nullptr);
   }
   LoadedModel(const std::filesystem::path& path, const Setup& setup)
-      : LoadedModel(GgufFile::open(path), setup) {}
+      : LoadedModel(open_model(path), setup) {}
   // `bytes` of a file must outlive the model.
   LoadedModel(const std::string& bytes, const Setup& setup)
       : LoadedModel(GgufFile::parse(std::as_bytes(std::span(bytes))), setup) {}
