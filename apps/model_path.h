@@ -8,7 +8,7 @@ namespace arion::app {
 
 // For the help text of MODEL arguments.
 constexpr const char* kModelHelp =
-    "GGUF file, or the name of a fetched model; without it the quickstart model";
+    "GGUF file, Hugging Face folder, or name of a fetched model; without it the quickstart model";
 
 // ${XDG_CACHE_HOME:-~/.cache}/arion/models, where scripts/quickstart.sh puts models. Empty when
 // there is no home directory.
