@@ -27,9 +27,8 @@ constexpr Lead lead_of(uint8_t byte) {
 
 }  // namespace
 
-Utf8Char decode_utf8(std::string_view text) {
+Utf8Char decode_utf8_beyond_ascii(std::string_view text) {
   const uint8_t first = static_cast<uint8_t>(text[0]);
-  if (first < 0x80) return {first, 1, true, false};
   const Lead lead = lead_of(first);
   if (lead.continuation_count == 0) return {kReplacement, 1, false, false};
   char32_t code_point = first & (0x3Fu >> lead.continuation_count);

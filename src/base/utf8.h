@@ -18,8 +18,13 @@ struct Utf8Char {
   bool is_cut;  // ill-formed only because the text ends: more bytes could complete it
 };
 
+Utf8Char decode_utf8_beyond_ascii(std::string_view text);  // part of decode_utf8
+
 // The first character of `text`, which must not be empty.
-Utf8Char decode_utf8(std::string_view text);
+inline Utf8Char decode_utf8(std::string_view text) {
+  const uint8_t first = static_cast<uint8_t>(text[0]);
+  return first < 0x80 ? Utf8Char{first, 1, true, false} : decode_utf8_beyond_ascii(text);
+}
 
 void append_utf8(std::string& out, char32_t code_point);
 

@@ -11,6 +11,7 @@ namespace arion {
 namespace {
 
 constexpr uint64_t kNoPair = UINT64_MAX;
+constexpr uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;  // its products hash well in the top bits
 
 uint64_t pair_key(int32_t left, int32_t right) {
   return uint64_t{static_cast<uint32_t>(left)} << 32 | static_cast<uint32_t>(right);
@@ -101,14 +102,18 @@ int32_t Bpe::intern(const std::string& bytes) {
 // Keeps the first, lowest rank of a pair that is listed twice.
 void Bpe::add_merge(int32_t left, int32_t right, Merge merge) {
   const uint64_t pair = pair_key(left, right);
-  size_t at = pair * 0x9E3779B97F4A7C15 >> rules_shift_;
+  const uint64_t hash = pair * kGoldenRatio;
+  rule_filter_[hash >> kFilterShift >> 6] |= 1ull << (hash >> kFilterShift & 63);
+  size_t at = hash >> rules_shift_;
   while (rules_[at].pair != kNoPair && rules_[at].pair != pair) at = (at + 1) & (rules_.size() - 1);
   if (rules_[at].pair == kNoPair) rules_[at] = {pair, merge};
 }
 
 Merge Bpe::find_merge(int32_t left, int32_t right) const {
   const uint64_t pair = pair_key(left, right);
-  size_t at = pair * 0x9E3779B97F4A7C15 >> rules_shift_;
+  const uint64_t hash = pair * kGoldenRatio;
+  if ((rule_filter_[hash >> kFilterShift >> 6] >> (hash >> kFilterShift & 63) & 1) == 0) return {};
+  size_t at = hash >> rules_shift_;
   while (rules_[at].pair != kNoPair) {
     if (rules_[at].pair == pair) return rules_[at].merge;
     at = (at + 1) & (rules_.size() - 1);
@@ -125,13 +130,20 @@ void Bpe::encode(std::string_view text, std::vector<int32_t>& ids) const {
   std::vector<Word> words;
   splitter_.split(text, words);
   Merger merger;
-  for (const Word word : words) {
-    encode_word(text.substr(word.begin, word.end - word.begin), merger, ids);
+  WordCache cache(text.size());
+  for (const Word range : words) {
+    const std::string_view word = text.substr(range.begin, range.end - range.begin);
+    const uint64_t hash = map_.hash(word);
+    if (cache.append(word, hash, ids)) continue;
+    const size_t first = ids.size();
+    encode_word(word, hash, merger, ids);
+    cache.put(word, hash, std::span(ids).subspan(first));
   }
 }
 
-void Bpe::encode_word(std::string_view word, Merger& merger, std::vector<int32_t>& ids) const {
-  int32_t whole = map_.find(word);
+void Bpe::encode_word(std::string_view word, uint64_t hash, Merger& merger,
+                      std::vector<int32_t>& ids) const {
+  int32_t whole = map_.find(word, hash);
   if (whole >= token_count_) whole = kNoToken;
   if (whole != kNoToken &&
       (is_taken_whole(word) || known_words_.get(whole) == KnownWords::is_one_token)) {

@@ -11,6 +11,7 @@
 #include "text/token_model.h"
 #include "text/token_table.h"
 #include "text/vocabulary.h"
+#include "text/word_cache.h"
 #include "text/word_splitter.h"
 
 namespace arion {
@@ -35,7 +36,8 @@ class Bpe final : public TokenModel {
   int32_t intern(const std::string& bytes);
   void add_merge(int32_t left, int32_t right, Merge merge);
   Merge find_merge(int32_t left, int32_t right) const;
-  void encode_word(std::string_view word, Merger& merger, std::vector<int32_t>& ids) const;
+  void encode_word(std::string_view word, uint64_t hash, Merger& merger,
+                   std::vector<int32_t>& ids) const;
   bool is_taken_whole(std::string_view word) const;
   void add_symbols(std::string_view word, std::vector<MergeSymbol>& symbols) const;
   void emit(std::string_view word, const MergeSymbol& symbol, std::vector<int32_t>& ids) const;
@@ -53,6 +55,9 @@ class Bpe final : public TokenModel {
   // Symbol of each byte; with characters as symbols the token that stands for it, or kNoToken.
   std::array<int32_t, 256> byte_symbols_;
   std::optional<int32_t> unknown_;
+  // A bit for the hash of each pair that has a rule: most that are looked up have none.
+  static constexpr int kFilterShift = 64 - 21;
+  std::vector<uint64_t> rule_filter_ = std::vector<uint64_t>((1 << 21) / 64);
   std::vector<Rule> rules_;  // open addressing; size is a power of two, at most half full
   int rules_shift_;          // 64 - log2 of the size: multiplicative hashing takes the top bits
   KnownWords known_words_;

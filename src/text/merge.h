@@ -1,7 +1,9 @@
-// The merge loop shared by byte-level BPE and SentencePiece BPE.
+// The merge loop shared by BPE with a list of merges and SentencePiece BPE.
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 namespace arion {
@@ -10,6 +12,7 @@ namespace arion {
 struct MergeSymbol {
   uint32_t begin, end;
   int32_t id;
+  bool operator==(const MergeSymbol&) const = default;
 };
 
 constexpr uint32_t kNoRank = UINT32_MAX;
@@ -20,7 +23,15 @@ struct Merge {
 };
 
 // Merges adjacent symbols of one word, lowest rank first and leftmost among equal ranks, until no
-// rule applies. O(n log n) for n symbols. Holds scratch memory: one per thread.
+// rule applies. Holds scratch memory: one per thread.
+//
+// A long word is merged in windows, which keeps the work in cache and the time linear. Merges on
+// one side of a place never depend on the other side until one crosses it. So the result for a word
+// cut where its result has a border is the two results joined; and two results that meet are the
+// result of both joined if the last symbol of the one and the first of the other stay apart when
+// merged by themselves. Hence a window starts at a border that the window before found, and its
+// first symbol is checked against the last final one. Neither needs more of the rule than that it
+// is a function of the two symbols.
 class Merger {
  public:
   // The caller fills this with the word's symbols; `run` leaves the merged ones.
@@ -29,50 +40,139 @@ class Merger {
   // Rule: Merge rule(const MergeSymbol& left, const MergeSymbol& right), a pure function.
   template <class Rule>
   void run(const Rule& rule) {
-    symbols.size() <= kScanSymbols ? scan(rule) : use_heap(rule);
+    if (symbols.size() > kScanSymbols) return run_windows(rule);
+    symbols.resize(scan(symbols, starts_, rule));
   }
 
  private:
-  // Up to here finding the minimum by a scan beats the heap; about a long word.
-  static constexpr size_t kScanSymbols = 32;
+  // Up to here finding the minimum by a scan beats the heap; also the size of a window.
+  static constexpr uint32_t kScanSymbols = 64;
+  // Windows grow where tokens are as long as they, such as runs of spaces.
+  static constexpr size_t kMostUsualSymbols = 1024;
+  // Symbols at the end of a window that more text may change; nearly always enough.
+  static constexpr size_t kLooseSymbols = 2;
 
   struct Link {
     uint32_t previous, next;
   };
+  using Starts = std::vector<uint32_t>;  // index of the first unmerged symbol of each merged one
 
   template <class Rule>
-  void scan(const Rule& rule) {
-    size_t count = symbols.size();
-    Merge merges[kScanSymbols];  // [i] joins symbols i and i + 1, none behind the last
-    for (size_t i = 0; i + 1 < count; ++i) merges[i] = rule(symbols[i], symbols[i + 1]);
-    while (count > 1) {
-      size_t best = 0;
-      for (size_t i = 1; i + 1 < count; ++i) {
-        if (merges[i].rank < merges[best].rank) best = i;
+  void run_windows(const Rule& rule) {
+    unmerged_.swap(symbols);
+    symbols.clear();
+    final_starts_.clear();
+    const size_t count = unmerged_.size();
+    size_t usual_width = kScanSymbols;
+    size_t from = 0, width = usual_width;  // of the window
+    size_t failed_at = 0;                  // last place that was no border
+    MergeSymbol follower{};                // of the last final symbol, when it became final
+    while (true) {
+      width = std::min(width, count - from);
+      window_.assign(unmerged_.begin() + from, unmerged_.begin() + from + width);
+      merge_window(rule);
+      if (!symbols.empty() && window_[0] != follower && !stay_apart(from, width, rule)) {
+        // No border there after all: go back by a symbol, and look farther ahead than before.
+        const size_t reach = from + width;
+        failed_at = std::max(failed_at, from);
+        follower = symbols.back();
+        from = final_starts_.back();
+        width = 2 * (reach - from);
+        symbols.pop_back();
+        final_starts_.pop_back();
+        continue;
       }
-      if (merges[best].rank == kNoRank) break;
-      symbols[best] = {symbols[best].begin, symbols[best + 1].end, merges[best].id};
-      std::move(symbols.begin() + best + 2, symbols.begin() + count, symbols.begin() + best + 1);
-      std::move(merges + best + 2, merges + count, merges + best + 1);
-      --count;
-      if (best > 0) merges[best - 1] = rule(symbols[best - 1], symbols[best]);
-      merges[best] = best + 1 < count ? rule(symbols[best], symbols[best + 1]) : Merge{};
+      size_t kept = window_.size();
+      if (from + width < count) kept = kept > kLooseSymbols ? kept - kLooseSymbols : 0;
+      for (size_t i = 0; i < kept; ++i) {
+        symbols.push_back(window_[i]);
+        final_starts_.push_back(static_cast<uint32_t>(from + starts_[i]));
+      }
+      if (kept == window_.size()) return;
+      follower = window_[kept];
+      from += starts_[kept];
+      if (kept == 0) usual_width = std::min(2 * width, kMostUsualSymbols);
+      width = kept > 0 && from > failed_at ? usual_width : 2 * width;
     }
-    symbols.resize(count);
   }
 
-  // Heap entries are rank << 32 | position. One is stale when the pair at the position has another
-  // rank by now; equal rank means an equal entry, so nothing else needs to be remembered.
   template <class Rule>
-  void use_heap(const Rule& rule) {
-    const uint32_t count = static_cast<uint32_t>(symbols.size());
+  void merge_window(const Rule& rule) {
+    window_.resize(window_.size() <= kScanSymbols ? scan(window_, starts_, rule)
+                                                  : use_heap(window_, starts_, rule));
+  }
+
+  // Whether the last final symbol and the first of the window, made of `width` unmerged
+  // symbols behind `from`, are what merging makes of the text of both.
+  template <class Rule>
+  bool stay_apart(size_t from, size_t width, const Rule& rule) {
+    const size_t end = window_.size() > 1 ? from + starts_[1] : from + width;
+    pair_.assign(unmerged_.begin() + final_starts_.back(), unmerged_.begin() + end);
+    const size_t kept = pair_.size() <= kScanSymbols ? scan(pair_, pair_starts_, rule)
+                                                     : use_heap(pair_, pair_starts_, rule);
+    return kept == 2 && pair_[0] == symbols.back() && pair_[1] == window_[0];
+  }
+
+  // Merges `word` in place and returns the number of symbols left, with their starts.
+  template <class Rule>
+  static size_t scan(std::span<MergeSymbol> word, Starts& starts, const Rule& rule) {
+    const uint32_t count = static_cast<uint32_t>(word.size());
+    uint32_t ranks[kScanSymbols];  // [i] joins symbol i and the one behind it
+    int32_t ids[kScanSymbols];
+    uint8_t previous[kScanSymbols + 1], next[kScanSymbols];
+    const auto update = [&](uint32_t at) {
+      const Merge merge = next[at] < count ? rule(word[at], word[next[at]]) : Merge{};
+      ranks[at] = merge.rank;
+      ids[at] = merge.id;
+    };
+    for (uint32_t i = 0; i < count; ++i) {
+      next[i] = static_cast<uint8_t>(i + 1);
+      previous[i] = static_cast<uint8_t>(i - 1);
+      update(i);
+    }
+    while (true) {
+      uint32_t best = kNoRank;
+      for (uint32_t i = 0; i < count; ++i) best = std::min(best, ranks[i]);
+      if (best == kNoRank) break;
+      uint32_t at = 0;
+      while (ranks[at] != best) ++at;
+      const uint32_t absorbed = next[at];
+      word[at] = {word[at].begin, word[absorbed].end, ids[at]};
+      ranks[absorbed] = kNoRank;
+      next[at] = next[absorbed];
+      previous[next[at]] = static_cast<uint8_t>(at);
+      update(at);
+      if (at > 0) update(previous[at]);
+    }
+    size_t kept = 0;
+    starts.resize(count);
+    for (uint32_t i = 0; i < count; i = next[i]) {
+      starts[kept] = i;
+      word[kept++] = word[i];
+    }
+    return kept;
+  }
+
+  // The same. Heap entries are rank << 32 | position. One is stale when the pair at the position
+  // has another rank by now; equal rank means an equal entry, so nothing else is remembered.
+  template <class Rule>
+  size_t use_heap(std::span<MergeSymbol> word, Starts& starts, const Rule& rule) {
+    const uint32_t count = static_cast<uint32_t>(word.size());
     merges_.assign(count, Merge{});
     links_.resize(count);
     heap_.clear();
+    const auto entry = [&](uint32_t at) { return uint64_t{merges_[at].rank} << 32 | at; };
+    const auto update = [&](uint32_t at) {
+      const uint32_t next = links_[at].next;
+      merges_[at] = next < count ? rule(word[at], word[next]) : Merge{};
+      if (merges_[at].rank == kNoRank) return;
+      heap_.push_back(entry(at));
+      std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+    };
     for (uint32_t i = 0; i < count; ++i) {
       links_[i] = {i - 1, i + 1};
       if (i + 1 == count) break;
-      merges_[i] = rule(symbols[i], symbols[i + 1]);
+      merges_[i] = rule(word[i], word[i + 1]);
       if (merges_[i].rank != kNoRank) heap_.push_back(entry(i));
     }
     std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
@@ -83,29 +183,24 @@ class Merger {
       const uint32_t at = static_cast<uint32_t>(top);
       if (merges_[at].rank != top >> 32) continue;
       const uint32_t absorbed = links_[at].next;
-      symbols[at] = {symbols[at].begin, symbols[absorbed].end, merges_[at].id};
+      word[at] = {word[at].begin, word[absorbed].end, merges_[at].id};
       merges_[absorbed].rank = kNoRank;
       links_[at].next = links_[absorbed].next;
       if (links_[at].next < count) links_[links_[at].next].previous = at;
-      update(at, rule);
-      if (at > 0) update(links_[at].previous, rule);
+      update(at);
+      if (at > 0) update(links_[at].previous);
     }
     size_t kept = 0;
-    for (uint32_t i = 0; i < count; i = links_[i].next) symbols[kept++] = symbols[i];
-    symbols.resize(kept);
+    starts.resize(count);
+    for (uint32_t i = 0; i < count; i = links_[i].next) {
+      starts[kept] = i;
+      word[kept++] = word[i];
+    }
+    return kept;
   }
 
-  template <class Rule>
-  void update(uint32_t at, const Rule& rule) {
-    const uint32_t next = links_[at].next;
-    merges_[at] = next < symbols.size() ? rule(symbols[at], symbols[next]) : Merge{};
-    if (merges_[at].rank == kNoRank) return;
-    heap_.push_back(entry(at));
-    std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
-  }
-
-  uint64_t entry(uint32_t at) const { return uint64_t{merges_[at].rank} << 32 | at; }
-
+  std::vector<MergeSymbol> unmerged_, window_, pair_;
+  Starts starts_, pair_starts_, final_starts_;
   std::vector<Merge> merges_;  // [i] joins symbol i and the one behind it
   std::vector<Link> links_;
   std::vector<uint64_t> heap_;

@@ -71,32 +71,48 @@ void SentencePiece::encode(std::string_view text, std::vector<int32_t>& ids) con
     text = normalized;
   }
   Scratch scratch;
-  scratch.merger.symbols.clear();
-  size_t begin = 0;
-  char32_t left = 0;
-  for (size_t at = 0; at < text.size();) {
-    const Utf8Char c = decode_utf8(text.substr(at));
-    if (at > begin && !joined_pairs_.contains(left, c.code_point)) {
-      encode_part(text.substr(begin, at - begin), scratch, ids);
-      scratch.merger.symbols.clear();
-      begin = at;
+  WordCache cache(text.size());
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, part_end(text));
+    text.remove_prefix(part.size());
+    const uint64_t hash = map_.hash(part);
+    // Behind an unknown token the ids of a part may be others.
+    if (scratch.last_is_unknown) {
+      encode_part(part, hash, scratch, ids);
+      continue;
     }
-    const uint32_t offset = static_cast<uint32_t>(at - begin);
-    scratch.merger.symbols.push_back({offset, offset + c.length, kNoToken});
-    left = c.code_point;
-    at += c.length;
+    if (cache.append(part, hash, ids)) continue;
+    const size_t first = ids.size();
+    encode_part(part, hash, scratch, ids);
+    if (!scratch.last_is_unknown) cache.put(part, hash, std::span(ids).subspan(first));
   }
-  encode_part(text.substr(begin), scratch, ids);
 }
 
-// `scratch.merger.symbols` holds the characters of `part`.
-void SentencePiece::encode_part(std::string_view part, Scratch& scratch,
+// End of the first part of a text that can be merged by itself.
+size_t SentencePiece::part_end(std::string_view text) const {
+  Utf8Char left = decode_utf8(text);
+  size_t at = left.length;
+  while (at < text.size()) {
+    const Utf8Char right = decode_utf8(text.substr(at));
+    if (!joined_pairs_.contains(left.code_point, right.code_point)) break;
+    at += right.length;
+    left = right;
+  }
+  return at;
+}
+
+void SentencePiece::encode_part(std::string_view part, uint64_t hash, Scratch& scratch,
                                 std::vector<int32_t>& ids) const {
-  const int32_t whole = map_.find(part);
-  Merger& merger = scratch.merger;
-  if (merger.symbols.size() == 1) return emit(part, whole, scratch, ids);
+  const int32_t whole = map_.find(part, hash);
   if (whole != kNoToken && known_words_.get(whole) == KnownWords::is_one_token) {
     return emit(part, whole, scratch, ids);
+  }
+  Merger& merger = scratch.merger;
+  merger.symbols.clear();
+  for (uint32_t at = 0; at < part.size();) {
+    const uint32_t end = at + decode_utf8(part.substr(at)).length;
+    merger.symbols.push_back({at, end, kNoToken});
+    at = end;
   }
   merger.run([&](const MergeSymbol& left, const MergeSymbol& right) -> Merge {
     const int32_t id = map_.find(part.substr(left.begin, right.end - left.begin));

@@ -8,6 +8,7 @@
 #include "text/token_model.h"
 #include "text/token_table.h"
 #include "text/vocabulary.h"
+#include "text/word_cache.h"
 
 namespace arion {
 
@@ -28,8 +29,12 @@ class SentencePiece final : public TokenModel {
   // between them first. The set may err towards "joined" (64-bit hashes folded to 2^20 bits).
   class JoinedPairs {
    public:
-    void add(char32_t left, char32_t right) { bits_[word(left, right)] |= bit(left, right); }
+    void add(char32_t left, char32_t right) {
+      bits_[word(left, right)] |= bit(left, right);
+      if ((left | right) < 128) ascii_[left * 128 + right] = true;
+    }
     bool contains(char32_t left, char32_t right) const {
+      if ((left | right) < 128) return ascii_[left * 128 + right];
       return bits_[word(left, right)] & bit(left, right);
     }
 
@@ -39,6 +44,7 @@ class SentencePiece final : public TokenModel {
     }
     static size_t word(char32_t left, char32_t right) { return hash(left, right) / 64; }
     static uint64_t bit(char32_t left, char32_t right) { return 1ull << hash(left, right) % 64; }
+    std::array<bool, 128 * 128> ascii_{};
     std::vector<uint64_t> bits_ = std::vector<uint64_t>((1 << 20) / 64);
   };
 
@@ -47,7 +53,9 @@ class SentencePiece final : public TokenModel {
     bool last_is_unknown = false;
   };
 
-  void encode_part(std::string_view part, Scratch& scratch, std::vector<int32_t>& ids) const;
+  size_t part_end(std::string_view text) const;
+  void encode_part(std::string_view part, uint64_t hash, Scratch& scratch,
+                   std::vector<int32_t>& ids) const;
   void emit(std::string_view text, int32_t id, Scratch& scratch, std::vector<int32_t>& ids) const;
 
   SpacePrefix prefix_;

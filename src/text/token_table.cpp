@@ -71,9 +71,8 @@ void TokenMap::add(int32_t id) {
   max_bytes_ = std::max(max_bytes_, bytes.size());
 }
 
-int32_t TokenMap::find(std::string_view bytes) const {
+int32_t TokenMap::find(std::string_view bytes, uint64_t h) const {
   if (bytes.size() > max_bytes_) return kNoToken;
-  const uint64_t h = hash(bytes);
   const size_t mask = slots_.size() - 1;
   for (size_t at = h & mask; slots_[at].id != kNoToken; at = (at + 1) & mask) {
     if (slots_[at].hash == static_cast<uint32_t>(h >> 32) && bytes_[slots_[at].id] == bytes) {

@@ -31,7 +31,10 @@ class TokenMap {
 
   // Adds `id` unless its bytes are there already: among equals the first one added wins.
   void add(int32_t id);
-  int32_t find(std::string_view bytes) const;
+  int32_t find(std::string_view bytes) const { return find(bytes, hash(bytes)); }
+  // With the hash at hand.
+  int32_t find(std::string_view bytes, uint64_t hash) const;
+  uint64_t hash(std::string_view bytes) const;
   size_t max_bytes() const { return max_bytes_; }
 
  private:
@@ -39,7 +42,6 @@ class TokenMap {
     uint32_t hash;  // upper half, to skip most comparisons
     int32_t id = kNoToken;
   };
-  uint64_t hash(std::string_view bytes) const;
   void grow();
 
   const TokenBytes& bytes_;

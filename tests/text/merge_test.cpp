@@ -34,7 +34,7 @@ TEST(Merger, AgreesWithTheQuadraticAlgorithmForAllLengths) {
   std::mt19937 random(3);
   Merger merger;
   for (int round = 0; round < 1500; ++round) {
-    const uint32_t length = random() % 120;
+    const uint32_t length = random() % (round % 5 == 0 ? 700 : 120);
     std::vector<MergeSymbol> symbols;
     for (uint32_t i = 0; i < length; ++i) {
       symbols.push_back({i, i + 1, static_cast<int32_t>(random() % (round % 2 ? 3 : 20))});
@@ -61,7 +61,7 @@ TEST(Merger, CallsTheRuleOnlyAFewTimesPerSymbolOfALongWord) {
     if (left.id != right.id) return {};
     return {static_cast<uint32_t>(left.id), left.id + 1};
   });
-  EXPECT_LE(calls, 5 * kLength);
+  EXPECT_LE(calls, 8 * kLength);
   EXPECT_LE(merger.symbols.size(), 17u);  // one per set bit of the length
 }
 
