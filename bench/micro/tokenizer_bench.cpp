@@ -46,9 +46,8 @@ double median_seconds(const Job& job) {
 
 void measure(const Tokenizer& tokenizer, const std::string& name, const std::string& text) {
   std::vector<int32_t> ids;
-  const double encode = median_seconds([&] {
-    ids = tokenizer.encode(text, {.add_special = false, .parse_special = false});
-  });
+  const double encode = median_seconds(
+      [&] { ids = tokenizer.encode(text, {.add_special = false, .parse_special = false}); });
   size_t bytes = 0;
   const double decode = median_seconds([&] { bytes = decode_bytes(tokenizer, ids).size(); });
   const double megabytes = static_cast<double>(text.size()) / kMegabyte;

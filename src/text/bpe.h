@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/huge_page_allocator.h"
 #include "text/known_words.h"
 #include "text/merge.h"
 #include "text/pre_tokenizer.h"
@@ -58,8 +59,9 @@ class Bpe final : public TokenModel {
   // A bit for the hash of each pair that has a rule: most that are looked up have none.
   static constexpr int kFilterShift = 64 - 21;
   std::vector<uint64_t> rule_filter_ = std::vector<uint64_t>((1 << 21) / 64);
-  std::vector<Rule> rules_;  // open addressing; size is a power of two, at most half full
-  int rules_shift_;          // 64 - log2 of the size: multiplicative hashing takes the top bits
+  std::vector<Rule, HugePageAllocator<Rule>>
+      rules_;        // open addressing; size is a power of two, at most half full
+  int rules_shift_;  // 64 - log2 of the size: multiplicative hashing takes the top bits
   KnownWords known_words_;
 };
 

@@ -16,9 +16,10 @@ struct MergeSymbol {
 };
 
 constexpr uint32_t kNoRank = UINT32_MAX;
+constexpr uint32_t kMostRank = (1 << 24) - 1;
 
 struct Merge {
-  uint32_t rank = kNoRank;  // lower goes first; kNoRank: these two do not merge
+  uint32_t rank = kNoRank;  // up to kMostRank, lower goes first; kNoRank: these two do not merge
   int32_t id = 0;           // of the merged symbol
 };
 
@@ -113,36 +114,52 @@ class Merger {
     return kept == 2 && pair_[0] == symbols.back() && pair_[1] == window_[0];
   }
 
-  // Merges `word` in place and returns the number of symbols left, with their starts.
+  // Merges `word` in place and returns the number of symbols left, with their starts. The minimum
+  // is kept for blocks of positions and looked for among those.
   template <class Rule>
   static size_t scan(std::span<MergeSymbol> word, Starts& starts, const Rule& rule) {
+    constexpr uint32_t kBlock = 8;
     const uint32_t count = static_cast<uint32_t>(word.size());
-    uint32_t ranks[kScanSymbols];  // [i] joins symbol i and the one behind it
+    const uint32_t blocks = (count + kBlock - 1) / kBlock;
+    uint32_t keys[kScanSymbols];  // rank and position of joining symbol i and the one behind it
+    uint32_t lowest[kScanSymbols / kBlock];
     int32_t ids[kScanSymbols];
     uint8_t previous[kScanSymbols + 1], next[kScanSymbols];
     const auto update = [&](uint32_t at) {
       const Merge merge = next[at] < count ? rule(word[at], word[next[at]]) : Merge{};
-      ranks[at] = merge.rank;
+      keys[at] = merge.rank == kNoRank ? kNoRank : merge.rank * kScanSymbols + at;
       ids[at] = merge.id;
+    };
+    const auto lowest_of = [](const uint32_t* values) {
+      const auto low = [&](int i) { return std::min(values[i], values[i + 4]); };
+      return std::min(std::min(low(0), low(1)), std::min(low(2), low(3)));
+    };
+    const auto update_block = [&](uint32_t block) {
+      lowest[block] = lowest_of(keys + block * kBlock);
     };
     for (uint32_t i = 0; i < count; ++i) {
       next[i] = static_cast<uint8_t>(i + 1);
       previous[i] = static_cast<uint8_t>(i - 1);
       update(i);
     }
+    for (uint32_t i = count; i < blocks * kBlock; ++i) keys[i] = kNoRank;
+    for (uint32_t block = 0; block < blocks; ++block) update_block(block);
     while (true) {
-      uint32_t best = kNoRank;
-      for (uint32_t i = 0; i < count; ++i) best = std::min(best, ranks[i]);
+      uint32_t best = lowest[0];
+      for (uint32_t block = 1; block < blocks; ++block) best = std::min(best, lowest[block]);
       if (best == kNoRank) break;
-      uint32_t at = 0;
-      while (ranks[at] != best) ++at;
+      const uint32_t at = best % kScanSymbols;
       const uint32_t absorbed = next[at];
       word[at] = {word[at].begin, word[absorbed].end, ids[at]};
-      ranks[absorbed] = kNoRank;
+      keys[absorbed] = kNoRank;
       next[at] = next[absorbed];
       previous[next[at]] = static_cast<uint8_t>(at);
       update(at);
-      if (at > 0) update(previous[at]);
+      const uint32_t before = at > 0 ? previous[at] : at;
+      if (at > 0) update(before);
+      for (uint32_t block = before / kBlock; block <= absorbed / kBlock; ++block) {
+        update_block(block);
+      }
     }
     size_t kept = 0;
     starts.resize(count);

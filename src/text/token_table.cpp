@@ -83,7 +83,7 @@ int32_t TokenMap::find(std::string_view bytes, uint64_t h) const {
 }
 
 void TokenMap::grow() {
-  std::vector<Slot> old(2 * slots_.size());
+  decltype(slots_) old(2 * slots_.size());
   old.swap(slots_);
   const size_t mask = slots_.size() - 1;
   for (const Slot& slot : old) {

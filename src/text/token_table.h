@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/huge_page_allocator.h"
+
 namespace arion {
 
 constexpr int32_t kNoToken = -1;
@@ -45,7 +47,7 @@ class TokenMap {
   void grow();
 
   const TokenBytes& bytes_;
-  std::vector<Slot> slots_;  // size is a power of two, at most half full
+  std::vector<Slot, HugePageAllocator<Slot>> slots_;  // size is a power of two, at most half full
   size_t count_ = 0;
   size_t max_bytes_ = 0;
   uint64_t seed_;  // random, so that no file can prepare collisions; results do not depend on it
