@@ -1,8 +1,9 @@
-// The alphabet of GPT-2 and the visible space of SentencePiece.
+// The alphabet of GPT-2, the escapes of RWKV and the visible space of SentencePiece.
 #include "text/token_spelling.h"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "text/unicode.h"
 
@@ -39,6 +40,27 @@ std::string decode_byte_alphabet(std::string_view spelled) {
       bytes.append(spelled.substr(0, c.length));
     }
     spelled.remove_prefix(c.length);
+  }
+  return bytes;
+}
+
+std::string decode_escapes(std::string_view spelled) {
+  std::string bytes;
+  for (size_t at = 0; at < spelled.size(); ++at) {
+    if (spelled[at] != '\\' || at + 1 == spelled.size()) {
+      bytes += spelled[at];
+      continue;
+    }
+    const char escape = spelled[++at];
+    const char* const digits = spelled.data() + at + 1;
+    unsigned byte = 0;
+    if (escape == 'x' && spelled.size() - at > 2 &&
+        std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+      bytes += static_cast<char>(byte);
+      at += 2;
+    } else {
+      bytes += escape == 't' ? '\t' : escape == 'n' ? '\n' : escape == 'r' ? '\r' : escape;
+    }
   }
   return bytes;
 }

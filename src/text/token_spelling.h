@@ -11,6 +11,10 @@ constexpr std::string_view kVisibleSpace = "\xE2\x96\x81";  // U+2581
 // alphabet stand for themselves.
 std::string decode_byte_alphabet(std::string_view spelled);
 
+// RWKV's spelling: \t, \n, \r and \xHH stand for a byte, a backslash in front of any other
+// character for that character.
+std::string decode_escapes(std::string_view spelled);
+
 // "▁the" -> " the".
 std::string spaces_from_underscores(std::string_view text);
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "text/bpe.h"
 #include "text/end_of_generation.h"
+#include "text/longest_match.h"
 #include "text/pre_tokenizer.h"
 #include "text/sentencepiece.h"
 
@@ -37,6 +38,10 @@ void set_sentencepiece_ids(Vocabulary& vocabulary) {
   set(vocabulary.special.eos, 2);
 }
 
+const PreTokenizer& pre_tokenizer_of(const Vocabulary& vocabulary) {
+  return find_pre_tokenizer(vocabulary.model == "gemma4" ? "gemma4" : vocabulary.pre);
+}
+
 // gpt-oss marks its visible markers as control; users of the raw text need to see them.
 void show_harmony_markers(Vocabulary& vocabulary, std::span<const int32_t> ends) {
   const auto ends_with = [&](std::string_view spelling) {
@@ -55,20 +60,22 @@ void show_harmony_markers(Vocabulary& vocabulary, std::span<const int32_t> ends)
 }  // namespace
 
 Tokenizer::Tokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {
-  const bool is_bpe = vocabulary_.model == "gpt2";
-  if (!is_bpe && vocabulary_.model != "llama") {
+  const std::string& model = vocabulary_.model;
+  if (model != "gpt2" && model != "llama" && model != "gemma4" && model != "rwkv") {
     fail(ErrorCode::bad_input,
          "tokenizer.ggml.model is \"{}\", a tokenizer that is not supported; supported are gpt2, "
-         "llama",
-         vocabulary_.model.substr(0, 80));
+         "llama, gemma4, rwkv",
+         model.substr(0, 80));
   }
   validate(vocabulary_);
   set_defaults();
-  if (is_bpe) {
-    const PreTokenizer& pre = find_pre_tokenizer(vocabulary_.pre);
+  if (has_merges(vocabulary_)) {
+    const PreTokenizer& pre = pre_tokenizer_of(vocabulary_);
     model_ = std::make_unique<Bpe>(
         vocabulary_, WordSplitter(pre.regexes),
         BpeOptions{.symbols = pre.traits.symbols, .ignores_merges = pre.traits.ignores_merges});
+  } else if (model == "rwkv") {
+    model_ = std::make_unique<LongestMatch>(vocabulary_);
   } else {
     const SpacePrefix prefix = has_space_prefix_ ? SpacePrefix::add : SpacePrefix::none;
     model_ = std::make_unique<SentencePiece>(vocabulary_, prefix);
@@ -83,12 +90,16 @@ Tokenizer::Tokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary))
 
 void Tokenizer::set_defaults() {
   if (vocabulary_.types.empty()) vocabulary_.types.assign(size(), TokenType::normal);
-  const bool is_bpe = vocabulary_.model == "gpt2";
-  if (!is_bpe) set_sentencepiece_ids(vocabulary_);
-  adds_bos_ =
-      vocabulary_.add_bos.value_or(!is_bpe || find_pre_tokenizer(vocabulary_.pre).traits.adds_bos);
-  adds_eos_ = vocabulary_.add_eos.value_or(false);
-  has_space_prefix_ = !is_bpe && vocabulary_.add_space_prefix.value_or(true);
+  const bool is_sentencepiece = vocabulary_.model == "llama";
+  if (is_sentencepiece) set_sentencepiece_ids(vocabulary_);
+  PreTokenizerTraits traits;
+  if (has_merges(vocabulary_)) traits = pre_tokenizer_of(vocabulary_).traits;
+  adds_bos_ = vocabulary_.add_bos.value_or(is_sentencepiece || traits.adds_bos);
+  // Files of this model say no by mistake.
+  if (vocabulary_.model == "gemma4") adds_bos_ = true;
+  // RoBERTa's separator is its end token.
+  adds_eos_ = vocabulary_.add_eos.value_or(traits.adds_separator);
+  has_space_prefix_ = is_sentencepiece && vocabulary_.add_space_prefix.value_or(true);
   end_of_generation_ = find_end_of_generation(vocabulary_);
   // An end token that plain text could spell would let a user end the model's turn.
   for (const int32_t id : end_of_generation_) vocabulary_.types[id] = TokenType::control;

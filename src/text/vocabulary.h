@@ -28,20 +28,26 @@ struct SpecialIds {
 };
 
 struct Vocabulary {
-  std::string
-      model;        // tokenizer.ggml.model: "gpt2" (byte-level BPE) or "llama" (SentencePiece BPE)
+  // tokenizer.ggml.model: "gpt2" (BPE with merges), "gemma4" (the same over characters), "llama"
+  // (SentencePiece BPE) or "rwkv" (longest match).
+  std::string model;
   std::string pre;  // tokenizer.ggml.pre; empty means "default"
   // Position is the id. Two tokens may be spelled alike: encoding gives the lowest id.
   std::vector<std::string> tokens;
   std::vector<float> scores;        // one per token, or empty for "gpt2"
   std::vector<TokenType> types;     // one per token, or empty: all normal
-  std::vector<std::string> merges;  // "left right", best first; "gpt2" only
+  std::vector<std::string> merges;  // "left right", best first; where has_merges()
   SpecialIds special;
   // Absent: the default of the model and pre-tokenizer.
   std::optional<bool> add_bos, add_eos, add_space_prefix;
 
   TokenType type(size_t id) const { return types.empty() ? TokenType::normal : types[id]; }
 };
+
+// Whether the model is BPE with a list of merges.
+inline bool has_merges(const Vocabulary& vocabulary) {
+  return vocabulary.model == "gpt2" || vocabulary.model == "gemma4";
+}
 
 // Throws Error naming the key of the first thing that is wrong.
 void validate(const Vocabulary& vocabulary);

@@ -110,8 +110,8 @@ TEST(Vocabulary, TablesWithoutBoundAreRefused) {
 }
 
 TEST(Vocabulary, UnknownModelsAndPreTokenizersAreNamedWithTheSupportedOnes) {
-  const std::string model = bpe_error([](Vocabulary& v) { v.model = "rwkv"; });
-  EXPECT_TRUE(mentions(model, "\"rwkv\""));
+  const std::string model = bpe_error([](Vocabulary& v) { v.model = "plamo2"; });
+  EXPECT_TRUE(mentions(model, "\"plamo2\""));
   EXPECT_TRUE(mentions(model, "gpt2, llama"));
   const std::string pre = bpe_error([](Vocabulary& v) { v.pre = "brand-new"; });
   EXPECT_TRUE(mentions(pre, "\"brand-new\""));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,7 @@ std::string random_text(std::mt19937& random) {
 TEST(Scanners, CutAsTheirRegexesDo) {
   std::mt19937 random(5);
   std::vector<std::string> texts;
-  for (int i = 0; i < 4000; ++i) texts.push_back(random_text(random));
+  for (int i = 0; i < 2000; ++i) texts.push_back(random_text(random));
   for (const std::string_view pattern : scanned_patterns()) {
     // The same regex in another spelling has no scanner.
     const std::string other = "(?:" + std::string(pattern) + ")";
@@ -188,11 +189,13 @@ TEST(WordSplitter, FamiliesCutAsTheirRegexesSay) {
 }
 
 TEST(WordSplitter, LongRunsNeitherFailNorTakeLong) {
+  std::set<const std::string_view*> seen;
   for (const PreTokenizer& pre : pre_tokenizers()) {
+    if (!seen.insert(pre.regexes.data()).second) continue;
     const WordSplitter splitter(pre.regexes);
     for (const std::string_view unit : {"a", "A", " ", "7", ".", "\n", "中", "e\u0301", "a b"}) {
       std::string text;
-      while (text.size() < 100'000) text += unit;
+      while (text.size() < 30'000) text += unit;
       std::vector<Word> ranges;
       splitter.split(text, ranges);
       EXPECT_EQ(ranges.back().end, text.size()) << pre.name << " " << unit;
