@@ -57,6 +57,7 @@ struct Weight {
   const WeightFormat* format = nullptr;
   int rows = 0, cols = 0;
   std::span<const std::byte> data;
+  float scale = 1.0f;  // multiplies all values of a matrix
 };
 
 // Rotation frequencies, resolved when the model is loaded.

@@ -21,6 +21,13 @@ size_t packed_size(const Weight& weight, bool is_matrix) {
   return round_up(bytes, kAlignment);
 }
 
+PanelMatrix shape_of(const Weight& weight) {
+  return {.spec = weight.format->panel(),
+          .rows = weight.rows,
+          .cols = weight.cols,
+          .scale = weight.scale};
+}
+
 void pack_panel(const Weight& weight, int panel, std::byte* out) {
   const size_t row_bytes = weight.format->row_bytes(weight.cols);
   const int first = panel * kPanelRows;
@@ -67,7 +74,7 @@ PackedWeights::PackedWeights(const Graph& graph)
     : matrices_(graph.weights.size()), vectors_(graph.weights.size(), nullptr) {
   for (size_t w = 0; w < graph.weights.size(); ++w) {
     const Weight& weight = graph.weights[w];
-    matrices_[w] = {.spec = weight.format->panel(), .rows = weight.rows, .cols = weight.cols};
+    matrices_[w] = shape_of(weight);
   }
 }
 
@@ -87,8 +94,8 @@ PackedWeights::PackedWeights(const Graph& graph, WorkerPool& pool,
     CHECK(weight.data.size() ==
           static_cast<size_t>(weight.rows) * weight.format->row_bytes(weight.cols));
     if (is_matrix[w]) {
-      matrices_[w] = {
-          .panels = at, .spec = weight.format->panel(), .rows = weight.rows, .cols = weight.cols};
+      matrices_[w] = shape_of(weight);
+      matrices_[w].panels = at;
       pool.for_each(panel_count(weight.rows), [&](int panel) { pack_panel(weight, panel, at); });
     } else {
       auto* out = reinterpret_cast<float*>(at);

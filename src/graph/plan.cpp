@@ -27,7 +27,7 @@ class Binder {
         return EmbedArgs{.format = graph_.weight(node.weights[0]).format,
                          .panels = table.panels,
                          .cols = table.cols,
-                         .scale = a.scale,
+                         .scale = a.scale * table.scale,
                          .out = ref(node.outputs[0])};
       }
       case OpKind::rope_angles: {

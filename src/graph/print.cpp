@@ -47,6 +47,7 @@ void append_attributes(const Graph& graph, const Node& node, std::string& line) 
     if (!id) continue;
     const Weight& weight = graph.weight(id);
     fmt::format_to(out, " {}:{}", weight.name, weight.format->name());
+    if (weight.scale != 1.0f) fmt::format_to(out, "*{}", weight.scale);
   }
 }
 

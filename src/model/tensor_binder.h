@@ -16,7 +16,8 @@ class TensorBinder {
  public:
   TensorBinder(const GgufFile& file, GraphBuilder& builder) : file_(file), builder_(builder) {}
 
-  // Throw Error{bad_input} naming the tensor when it is missing or has another shape.
+  // Throw Error{bad_input} naming the tensor when it is missing or has another shape. A matrix
+  // NAME.weight takes its factor from the tensor NAME.scale, if there is one.
   WeightId matrix(const std::string& name, int rows, int cols);
   WeightId vector(const std::string& name, int size);
   // Absent tensors give an empty id.
@@ -32,6 +33,9 @@ class TensorBinder {
 
  private:
   const GgufTensor* take(const std::string& name, int rows, int cols);
+  WeightId bind(const std::string& name, int rows, int cols, float scale);
+  float matrix_scale(const std::string& name);
+  WeightId require(WeightId id, const std::string& name) const;
 
   const GgufFile& file_;
   GraphBuilder& builder_;

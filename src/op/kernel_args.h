@@ -113,12 +113,13 @@ struct PanelMatrix {
   const std::byte* panels = nullptr;  // panel_count(rows) panels of panel_bytes(spec, cols)
   PanelSpec spec{};
   int rows = 0, cols = 0;  // output and input features
+  float scale = 1.0f;      // multiplies the finished products
 };
 
-// linear and its fusions. With y = x W^T + bias:
+// linear and its fusions. With y = (x W^T) * weight.scale + bias, W as in the panels:
 //   linear      out = y
 //   linear_add  out = residual + y
-//   linear_glu  out = act(y) * (x W2^T + bias2)
+//   linear_glu  out = act(y) * y2, y2 of `up` and `up_bias`
 //   linear_head out = head(y), see HeadArgs (head.out = out.f32)
 struct LinearArgs {
   RowsKind rows = RowsKind::all;

@@ -21,7 +21,7 @@ std::vector<float> weight_row(const PanelMatrix& weight, ActivationForm form, in
   return row;
 }
 
-// x W^T + bias: [rows, weight.rows]
+// x W^T * scale + bias: [rows, weight.rows]
 Matrix product(const Matrix& x, const PanelMatrix& weight, ActivationForm form, const float* bias) {
   Matrix y(x.size(), std::vector<double>(weight.rows));
   for (int feature = 0; feature < weight.rows; ++feature) {
@@ -29,7 +29,7 @@ Matrix product(const Matrix& x, const PanelMatrix& weight, ActivationForm form, 
     for (size_t i = 0; i < x.size(); ++i) {
       double sum = 0;
       for (int c = 0; c < weight.cols; ++c) sum += w[c] * x[i][c];
-      y[i][feature] = bias != nullptr ? sum + bias[feature] : sum;
+      y[i][feature] = sum * weight.scale + (bias != nullptr ? bias[feature] : 0);
     }
   }
   return y;

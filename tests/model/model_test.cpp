@@ -224,6 +224,25 @@ TEST(Model, TakesOptionalTensorsWhereverTheyAre) {
   EXPECT_EQ(refusal(add_vector("output.bias", 32, 1.0f)), "");
 }
 
+TEST(Model, TakesFactorsOfMatrices) {
+  EXPECT_EQ(refusal(add_vector("blk.0.attn_q.input_scale", 1, 2.0f)), "");
+  std::string bytes;
+  const Model model = describe(add_vector("blk.0.attn_q.scale", 1, 0.5f), bytes);
+  for (const Weight& weight : model.graph.weights) {
+    EXPECT_EQ(weight.scale, weight.name == "blk.0.attn_q.weight" ? 0.5f : 1.0f) << weight.name;
+  }
+  EXPECT_NE(print_graph(model.graph).find("blk.0.attn_q.weight:F32*0.5"), std::string::npos);
+}
+
+TEST(Model, RefusesFactorsThatAreNotOneFiniteNumber) {
+  const char* const kScale = "blk.1.ffn_up.scale";
+  EXPECT_NE(refusal(add_vector(kScale, 1, NAN)).find("ffn_up.scale holds nan"), std::string::npos);
+  EXPECT_NE(refusal(add_vector(kScale, 2, 1.0f)).find("has shape [2], expected [1]"),
+            std::string::npos);
+  const std::string unused = refusal(add_vector("blk.1.ffn_norm.scale", 1, 1.0f));
+  EXPECT_NE(unused.find("blk.1.ffn_norm.scale"), std::string::npos) << unused;
+}
+
 TEST(Model, UsesTheEmbeddingAsHeadWhenThereIsNone) {
   std::string tied_bytes, untied_bytes;
   const Model tied = describe({{"output.weight"}}, tied_bytes);

@@ -28,6 +28,16 @@ ARION_INLINE void add_bias(float* y, const float* bias, int count) {
   }
 }
 
+// The factor of a whole matrix; most have none.
+ARION_INLINE void apply_scale(float* y, float scale, int count) {
+  if (scale == 1.0f) return;
+  const F32 factor = F32::set1(scale);
+  for (int c = 0; c < count; c += kLanes) {
+    const int n = lanes_left(c, count);
+    (F32::load_first(y + c, n) * factor).store_first(y + c, n);
+  }
+}
+
 // Output features [begin, begin + count) of one row: y, and for linear_glu up, are changed.
 struct EpilogueRow {
   int row, begin, count;
@@ -39,6 +49,7 @@ struct EpilogueRow {
 [[maybe_unused]] ARION_NOINLINE void finish_row(const LinearArgs& args, const StepInput& input,
                                                 const EpilogueRow& part, const Worker& worker) {
   const int cols = args.weight.rows;
+  apply_scale(part.y, args.weight.scale, part.count);
   if (args.bias != nullptr) add_bias(part.y, args.bias + part.begin, part.count);
   if (args.kind == OpKind::linear_add) {
     const float* residual = f32_row(args.residual, worker.index, cols, part.row) + part.begin;
@@ -48,6 +59,7 @@ struct EpilogueRow {
           .store_first(part.y + c, n);
     }
   } else if (args.kind == OpKind::linear_glu) {
+    apply_scale(part.up, args.up.scale, part.count);
     if (args.up_bias != nullptr) add_bias(part.up, args.up_bias + part.begin, part.count);
     apply_glu(args.activation, part.y, part.up, part.count);
   } else if (args.kind == OpKind::linear_head) {
