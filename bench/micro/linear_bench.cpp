@@ -123,6 +123,16 @@ struct Spec {
 };
 
 const Spec kSpecs[] = {
+    {"c1.a128", {Codec::c1, ScaleMode::a128, 1}, ActivationForm::int8},
+    {"c2.a128", {Codec::c2, ScaleMode::a128, 1}, ActivationForm::int8},
+    {"c2.d16m", {Codec::c2, ScaleMode::d16m, 0}, ActivationForm::int8},
+    {"c3.d16", {Codec::c3, ScaleMode::d16, 4}, ActivationForm::int8},
+    {"t3.d16", {Codec::t3, ScaleMode::d16, kTableZero, CodeTable::iq2}, ActivationForm::int8},
+    {"t3.d32s", {Codec::t3, ScaleMode::d32s, kTableZero, CodeTable::iq2}, ActivationForm::int8},
+    {"t4.a", {Codec::t4, ScaleMode::a, kTableZero, CodeTable::iq4}, ActivationForm::int8},
+    {"t4.d32s", {Codec::t4, ScaleMode::d32s, kTableZero, CodeTable::iq4}, ActivationForm::int8},
+    {"t4.e16", {Codec::t4, ScaleMode::e16, kTableZero, CodeTable::fp4}, ActivationForm::int8},
+    {"t4.e32", {Codec::t4, ScaleMode::e32, kTableZero, CodeTable::fp4}, ActivationForm::int8},
     {"c4.a", {Codec::c4, ScaleMode::a, 8}, ActivationForm::int8},
     {"c4.b", {Codec::c4, ScaleMode::b, 0}, ActivationForm::int8},
     {"c4.d32", {Codec::c4, ScaleMode::d32, 0}, ActivationForm::int8},

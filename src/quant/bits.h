@@ -39,4 +39,15 @@ inline void join_fifth_bits(const uint8_t* codes, uint8_t (&bytes)[4]) {
   }
 }
 
+// Four bytes as a number, lowest first.
+inline uint32_t load_u32(const uint8_t (&bytes)[4]) {
+  uint32_t value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+inline void store_u32(uint32_t value, uint8_t (&bytes)[4]) {
+  std::memcpy(bytes, &value, sizeof value);
+}
+
 }  // namespace arion

@@ -66,6 +66,32 @@ void round_to_grid(std::span<const float> x, const Grid& grid, uint8_t* codes) {
   }
 }
 
+uint8_t nearest_code(const CodeValues& table, float scale, float x) {
+  size_t best = 0;
+  float least = std::fabs(scale * table.value[0] - x);
+  for (size_t code = 1; code < table.value.size(); ++code) {
+    const float error = std::fabs(scale * table.value[code] - x);
+    if (error < least) {
+      least = error;
+      best = code;
+    }
+  }
+  return static_cast<uint8_t>(best);
+}
+
+float fit_table(std::span<const float> x, const float* importance, const CodeValues& table) {
+  const auto is_smaller = [](float a, float b) { return std::fabs(a) < std::fabs(b); };
+  const float extreme = *std::max_element(x.begin(), x.end(), is_smaller);
+  const int8_t top = *std::max_element(table.value.begin(), table.value.end(), is_smaller);
+  const float scale = extreme / top;
+  Sums sums;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const float value = table.value[nearest_code(table, scale, x[i])];
+    sums.add(importance != nullptr ? importance[i] : 1, x[i], value);
+  }
+  return sums.l2 > 0 ? sums.xl / sums.l2 : 0;
+}
+
 float fit_symmetric(std::span<const float> x, std::span<const float> weights, int levels) {
   float extreme = 0;  // gets code -levels, the one end of the range that reaches furthest
   for (const float v : x) {

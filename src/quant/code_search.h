@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "quant/code_table.h"
+
 namespace arion {
 
 inline constexpr int kMaxSearchValues = 32;
@@ -22,6 +24,13 @@ struct Grid {
   int max_code = 0;
 };
 void round_to_grid(std::span<const float> x, const Grid& grid, uint8_t* codes);
+
+// The code of the table whose value times `scale` is nearest to x; the first of equals.
+uint8_t nearest_code(const CodeValues& table, float scale, float x);
+
+// A scale (of either sign) for codes of a table: its value of largest magnitude meets that of x,
+// then least squares for the codes this gives.
+float fit_table(std::span<const float> x, const float* importance, const CodeValues& table);
 
 // The scale (of either sign) with the least weighted squared error when x is rounded to
 // scale * {-levels .. levels - 1}.

@@ -1,42 +1,20 @@
 // Names of codecs and scale modes.
 #include "quant/panel.h"
 
+#include <array>
+
 namespace arion {
 
 std::string_view codec_name(Codec codec) {
-  switch (codec) {
-    case Codec::c4:
-      return "c4";
-    case Codec::c5:
-      return "c5";
-    case Codec::c6:
-      return "c6";
-    case Codec::c8:
-      return "c8";
-    case Codec::f32:
-      return "f32";
-    case Codec::f16:
-      return "f16";
-    case Codec::bf16:
-      return "bf16";
-  }
-  return "?";
+  static constexpr std::array<std::string_view, 12> kNames = {
+      "c1", "c2", "c3", "c4", "c5", "c6", "c8", "t3", "t4", "f32", "f16", "bf16"};
+  return kNames[static_cast<size_t>(codec)];
 }
 
 std::string_view scale_mode_name(ScaleMode mode) {
-  switch (mode) {
-    case ScaleMode::none:
-      return "none";
-    case ScaleMode::a:
-      return "a";
-    case ScaleMode::b:
-      return "b";
-    case ScaleMode::d16:
-      return "d16";
-    case ScaleMode::d32:
-      return "d32";
-  }
-  return "?";
+  static constexpr std::array<std::string_view, 11> kNames = {
+      "none", "a", "a64", "a128", "b", "d16", "d16m", "d32", "d32s", "e16", "e32"};
+  return kNames[static_cast<size_t>(mode)];
 }
 
 }  // namespace arion

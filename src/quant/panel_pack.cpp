@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/half.h"
+#include "quant/small_floats.h"
 
 namespace arion {
 
@@ -46,92 +47,174 @@ size_t code_offset(const PanelSpec& spec, int col) {
          static_cast<size_t>(block) * code_block_bytes(spec.codec);
 }
 
-// `block` is a code block, already moved to the row's bytes of its first line.
-void store_codes(Codec codec, const uint8_t* codes, std::byte* block) {
-  uint32_t v[kUnits];
-  std::memcpy(v, codes, sizeof v);
-  if (codec == Codec::c8) {
-    for (int q = 0; q < kUnits; ++q) store(block + q * kLine, v[q]);
-    return;
+using Units = std::array<uint32_t, kUnits>;  // the codes of a row in a block
+
+constexpr uint32_t every_byte(int bits) {
+  return ((1u << bits) - 1) * 0x01010101u;
+}
+
+// Bits [kShift, kShift + kBits) of all codes, in kBits lines of 8 / kBits units each. `lines` is
+// already moved to the row's bytes of the first one.
+template <int kShift, int kBits>
+void store_bits(const Units& v, std::byte* lines) {
+  constexpr int kPerLine = 8 / kBits;
+  for (int line = 0; line < kBits; ++line) {
+    uint32_t word = 0;
+    for (int t = 0; t < kPerLine; ++t) {
+      word |= (v[line * kPerLine + t] >> kShift & every_byte(kBits)) << kBits * t;
+    }
+    store(lines + line * kLine, word);
   }
-  for (int p = 0; p < 4; ++p) {
-    const uint32_t low = v[2 * p] & 0x0f0f0f0fu;
-    const uint32_t high = v[2 * p + 1] & 0x0f0f0f0fu;
-    store(block + p * kLine, low | high << 4);
-  }
-  if (codec == Codec::c5) {
-    uint32_t line = 0;
-    for (int q = 0; q < kUnits; ++q) line |= (v[q] >> 4 & 0x01010101u) << q;
-    store(block + 4 * kLine, line);
-  } else if (codec == Codec::c6) {
-    for (int h = 0; h < 2; ++h) {
-      uint32_t line = 0;
-      for (int t = 0; t < 4; ++t) line |= (v[4 * h + t] >> 4 & 0x03030303u) << 2 * t;
-      store(block + (4 + h) * kLine, line);
+}
+
+template <int kShift, int kBits>
+void load_bits(const std::byte* lines, Units& v) {
+  constexpr int kPerLine = 8 / kBits;
+  for (int line = 0; line < kBits; ++line) {
+    const uint32_t word = load<uint32_t>(lines + line * kLine);
+    for (int t = 0; t < kPerLine; ++t) {
+      v[line * kPerLine + t] |= (word >> kBits * t & every_byte(kBits)) << kShift;
     }
   }
+}
+
+// Calls f(Bits<shift, bits>{}, line) for every group of lines of a codec.
+template <int kShift, int kBits>
+struct Bits {
+  static constexpr int shift = kShift, bits = kBits;
+};
+template <typename F>
+void for_each_bits(Codec codec, F f) {
+  switch (codec) {
+    case Codec::c1:
+      return f(Bits<1, 1>{}, 0);
+    case Codec::c2:
+      return f(Bits<0, 2>{}, 0);
+    case Codec::c3:
+    case Codec::t3:
+      return f(Bits<0, 2>{}, 0), f(Bits<2, 1>{}, 2);
+    case Codec::c4:
+    case Codec::t4:
+      return f(Bits<0, 4>{}, 0);
+    case Codec::c5:
+      return f(Bits<0, 4>{}, 0), f(Bits<4, 1>{}, 4);
+    case Codec::c6:
+      return f(Bits<0, 4>{}, 0), f(Bits<4, 2>{}, 4);
+    default:
+      return f(Bits<0, 8>{}, 0);
+  }
+}
+
+// `block` is a code block, already moved to the row's bytes of its first line.
+void store_codes(Codec codec, const uint8_t* codes, std::byte* block) {
+  const Units v = load<Units>(codes);
+  for_each_bits(codec, [&]<typename B>(B, int line) {
+    store_bits<B::shift, B::bits>(v, block + line * kLine);
+  });
 }
 
 void load_codes(Codec codec, const std::byte* block, uint8_t* codes) {
-  uint32_t v[kUnits];
-  if (codec == Codec::c8) {
-    for (int q = 0; q < kUnits; ++q) v[q] = load<uint32_t>(block + q * kLine);
-  } else {
-    for (int p = 0; p < 4; ++p) {
-      const uint32_t pair = load<uint32_t>(block + p * kLine);
-      v[2 * p] = pair & 0x0f0f0f0fu;
-      v[2 * p + 1] = pair >> 4 & 0x0f0f0f0fu;
-    }
-  }
-  if (codec == Codec::c5) {
-    const uint32_t line = load<uint32_t>(block + 4 * kLine);
-    for (int q = 0; q < kUnits; ++q) v[q] |= (line >> q & 0x01010101u) << 4;
-  } else if (codec == Codec::c6) {
-    for (int q = 0; q < kUnits; ++q) {
-      const uint32_t line = load<uint32_t>(block + (4 + q / 4) * kLine);
-      v[q] |= (line >> 2 * (q % 4) & 0x03030303u) << 4;
-    }
-  }
-  std::memcpy(codes, v, sizeof v);
+  Units v{};
+  for_each_bits(codec, [&]<typename B>(B, int line) {
+    load_bits<B::shift, B::bits>(block + line * kLine, v);
+  });
+  std::memcpy(codes, v.data(), sizeof v);
 }
 
-void store_scales(ScaleMode mode, const BlockParts& parts, PanelPosition at, std::byte* scales) {
-  std::byte* const d = scales + 2 * at.row;
+bool has_min(ScaleMode mode) {
+  return mode == ScaleMode::b || mode == ScaleMode::d16m || mode == ScaleMode::d32;
+}
+
+// Columns that share a small scale s.
+int group_cols(ScaleMode mode) {
+  const bool is_short = mode == ScaleMode::d16 || mode == ScaleMode::d16m || mode == ScaleMode::e16;
+  return is_short ? 16 : kCodeBlock;
+}
+
+// The scales of the part_cols(mode) columns at `at`, whose small scales begin at parts.s[first].
+void store_scales(ScaleMode mode, const BlockParts& parts, size_t first, PanelPosition at,
+                  std::byte* scales) {
+  const int col = at.col & (superblock_cols(mode) - 1);
+  std::byte* const d = scales + 2 * at.row + col / part_cols(mode) * kArray16;
+  std::byte* const small = scales + kLine + at.row;
   switch (mode) {
     case ScaleMode::none:
       break;
     case ScaleMode::a:
-      store(d + at.col % 64 / kCodeBlock * kArray16, parts.d);
+    case ScaleMode::a64:
+    case ScaleMode::a128:
+      store(d, parts.d);
       break;
     case ScaleMode::b:
-      store(d, parts.d);
-      store(d + kArray16, parts.m);
-      break;
+    case ScaleMode::d16:
+    case ScaleMode::d16m:
     case ScaleMode::d32:
+    case ScaleMode::d32s:
       store(d, parts.d);
-      store(d + kArray16, parts.m);
-      for (int g = 0; g < 8; ++g) {
-        store(scales + kLine + g * kPanelRows + at.row, parts.s[g]);
-        store(scales + kLine + (8 + g) * kPanelRows + at.row, parts.sm[g]);
+      if (has_min(mode)) store(d + kArray16, parts.m);
+      if (mode == ScaleMode::b) break;
+      for (int g = 0; g < kMaxBlockValues / group_cols(mode); ++g) {
+        const auto m = static_cast<uint8_t>(mode == ScaleMode::d16m ? parts.sm[g] << 4 : 0);
+        store(small + g * kPanelRows, static_cast<uint8_t>(parts.s[g] | m));
+        if (mode == ScaleMode::d32) store(small + (8 + g) * kPanelRows, parts.sm[g]);
       }
       break;
-    case ScaleMode::d16:
-      store(d, parts.d);
-      for (int g = 0; g < 16; ++g) store(scales + kLine + g * kPanelRows + at.row, parts.s[g]);
+    case ScaleMode::e16:
+    case ScaleMode::e32:
+      for (int g = 0; g < kCodeBlock / group_cols(mode); ++g) {
+        store(scales + (col / group_cols(mode) + g) * kPanelRows + at.row, parts.s[first + g]);
+      }
       break;
   }
 }
 
 void load_scales(ScaleMode mode, const std::byte* scales, PanelPosition at, BlockParts& parts) {
-  const std::byte* const d = scales + 2 * at.row;
-  parts.d = load<uint16_t>(d + (mode == ScaleMode::a ? at.col % 64 / kCodeBlock * kArray16 : 0));
-  if (mode == ScaleMode::b || mode == ScaleMode::d32) parts.m = load<uint16_t>(d + kArray16);
-  if (mode != ScaleMode::d16 && mode != ScaleMode::d32) return;
-  for (int g = 0; g < 8; ++g) {
-    parts.s[g] = load<uint8_t>(scales + kLine + g * kPanelRows + at.row);
-    const uint8_t second = load<uint8_t>(scales + kLine + (8 + g) * kPanelRows + at.row);
-    (mode == ScaleMode::d16 ? parts.s[8 + g] : parts.sm[g]) = second;
+  const int col = at.col & (superblock_cols(mode) - 1);
+  const std::byte* const small = scales + kLine + at.row;
+  if (mode == ScaleMode::e16 || mode == ScaleMode::e32) {
+    for (int g = 0; g < kCodeBlock / group_cols(mode); ++g) {
+      parts.s[g] = load<uint8_t>(scales + (col / group_cols(mode) + g) * kPanelRows + at.row);
+    }
+    return;
   }
+  const std::byte* const d = scales + 2 * at.row + col / part_cols(mode) * kArray16;
+  parts.d = load<uint16_t>(d);
+  if (has_min(mode)) parts.m = load<uint16_t>(d + kArray16);
+  if (part_cols(mode) != kMaxBlockValues) return;
+  for (int g = 0; g < kMaxBlockValues / group_cols(mode); ++g) {
+    parts.s[g] = load<uint8_t>(small + g * kPanelRows);
+    if (mode == ScaleMode::d32) parts.sm[g] = load<uint8_t>(small + (8 + g) * kPanelRows);
+    if (mode == ScaleMode::d16m) {
+      parts.sm[g] = parts.s[g] >> 4;
+      parts.s[g] &= 15;
+    }
+  }
+}
+
+// What multiplies the codes of group g.
+float group_scale(const PanelSpec& spec, const BlockParts& parts, size_t g) {
+  const float d = half_to_float(parts.d) * code_values(spec.table).unit;
+  switch (spec.mode) {
+    case ScaleMode::d16:
+    case ScaleMode::d32s:
+      return d * static_cast<float>(static_cast<int8_t>(parts.s[g]));
+    case ScaleMode::d16m:
+    case ScaleMode::d32:
+      return d * static_cast<float>(parts.s[g]);
+    case ScaleMode::e16:
+      return half_ue4m3(parts.s[g]);
+    case ScaleMode::e32:
+      return half_e8m0(parts.s[g]);
+    default:
+      return d;
+  }
+}
+
+// What is added to the products of group g; -0 changes no sum, not even the sign of a zero.
+float group_offset(const PanelSpec& spec, const BlockParts& parts, size_t g) {
+  if (!has_min(spec.mode)) return -0.0f;
+  const float m = half_to_float(parts.m);
+  return spec.mode == ScaleMode::b ? m : -(m * static_cast<float>(parts.sm[g]));
 }
 
 void unpack_words(const PanelSpec& spec, const std::byte* panel, int row, std::span<float> out) {
@@ -149,31 +232,23 @@ void unpack_words(const PanelSpec& spec, const std::byte* panel, int row, std::s
 }  // namespace
 
 void block_values(const PanelSpec& spec, const BlockParts& parts, std::span<float> out) {
-  const size_t group = spec.mode == ScaleMode::d16 ? 16 : kCodeBlock;
-  const float d = half_to_float(parts.d);
-  const float m = half_to_float(parts.m);
+  const CodeValues& table = code_values(spec.table);
+  for (size_t i = 0; i < out.size(); ++i) {
+    const int code = parts.codes[i];
+    out[i] = static_cast<float>(is_table(spec.codec) ? table.value[code] : code - spec.zero);
+  }
+  const auto group = static_cast<size_t>(group_cols(spec.mode));
   for (size_t start = 0; start < out.size(); start += group) {
-    const size_t g = start / group;
-    float scale = d;
-    float offset = -0.0f;  // changes no sum, not even the sign of a zero
-    if (spec.mode == ScaleMode::b) {
-      offset = m;
-    } else if (spec.mode == ScaleMode::d32) {
-      scale = d * static_cast<float>(parts.s[g]);
-      offset = -(m * static_cast<float>(parts.sm[g]));
-    } else if (spec.mode == ScaleMode::d16) {
-      scale = d * static_cast<float>(static_cast<int8_t>(parts.s[g]));
-    }
-    for (size_t i = start; i < start + group; ++i) {
-      out[i] = scale * static_cast<float>(parts.codes[i] - spec.zero) + offset;
-    }
+    const float scale = group_scale(spec, parts, start / group);
+    const float offset = group_offset(spec, parts, start / group);
+    for (size_t i = start; i < start + group; ++i) out[i] = scale * out[i] + offset;
   }
 }
 
 void blank_panel(const PanelSpec& spec, int rows, int cols, std::span<std::byte> panel) {
   CHECK(rows > 0 && rows <= kPanelRows && panel.size() == panel_bytes(spec, cols));
   std::memset(panel.data(), 0, panel.size());
-  if (spec.zero == 0) return;
+  if (spec.zero == 0 || is_table(spec.codec)) return;
   std::array<uint8_t, kCodeBlock> zeros;
   zeros.fill(static_cast<uint8_t>(spec.zero));
   const int width = superblocks(spec, cols) * superblock_cols(spec.mode);
@@ -186,12 +261,12 @@ void blank_panel(const PanelSpec& spec, int rows, int cols, std::span<std::byte>
 
 void store_block(const PanelSpec& spec, const BlockParts& parts, int values, PanelPosition at,
                  std::byte* panel) {
-  const bool once = spec.mode == ScaleMode::d16 || spec.mode == ScaleMode::d32;
   for (int i = 0; i < values; i += kCodeBlock) {
-    const PanelPosition here{at.row, at.col + i};
-    store_codes(spec.codec, &parts.codes[i], panel + code_offset(spec, here.col) + 4 * at.row);
-    if (i > 0 && once) continue;
-    store_scales(spec.mode, parts, here, panel + superblock_offset(spec, here.col));
+    const int col = at.col + i;
+    store_codes(spec.codec, &parts.codes[i], panel + code_offset(spec, col) + 4 * at.row);
+    if (i % part_cols(spec.mode) != 0) continue;
+    store_scales(spec.mode, parts, static_cast<size_t>(i / group_cols(spec.mode)), {at.row, col},
+                 panel + superblock_offset(spec, col));
   }
 }
 
@@ -218,8 +293,7 @@ void unpack_panel_row(const PanelSpec& spec, std::span<const std::byte> panel, i
   const int cols = static_cast<int>(out.size());
   CHECK(row >= 0 && row < kPanelRows && panel.size() == panel_bytes(spec, cols));
   if (spec.mode == ScaleMode::none) return unpack_words(spec, panel.data(), row, out);
-  const bool d = spec.mode == ScaleMode::d16 || spec.mode == ScaleMode::d32;
-  const int step = d ? kMaxBlockValues : kCodeBlock;  // columns that share a d
+  const int step = part_cols(spec.mode);
   BlockParts parts;
   for (int col = 0; col < cols; col += step) {
     for (int i = 0; i < step; i += kCodeBlock) {

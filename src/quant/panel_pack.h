@@ -13,15 +13,33 @@ namespace arion {
 inline constexpr int kMaxBlockValues = 256;
 
 // One block of up to 256 values. Which scales count depends on the panel's mode:
-//   a    d                            b    d, m (added)
-//   d32  d, m (dmin), s[8], sm[8]     d16  d, s[16] (bit patterns of i8)
+//   a, a64, a128  d                       b     d, m (added)
+//   d16   d, s[16] (bit patterns of i8)   d16m  d, m (dmin), s[16], sm[16] (0 .. 15)
+//   d32s  d, s[8] (bit patterns of i8)    d32   d, m (dmin), s[8], sm[8]
+//   e16   s, one E4M3 per 16 values       e32   s, one E8M0 per 32 values
 struct BlockParts {
   std::array<uint8_t, kMaxBlockValues> codes;
   uint16_t d = 0;  // f16 bits
   uint16_t m = 0;  // f16 bits
-  std::array<uint8_t, 16> s{};
-  std::array<uint8_t, 8> sm{};
+  std::array<uint8_t, 16> s{}, sm{};
 };
+
+// Columns of a panel that one BlockParts describes at least: a block's size is a multiple of it.
+constexpr int part_cols(ScaleMode mode) {
+  switch (mode) {
+    case ScaleMode::a64:
+      return 64;
+    case ScaleMode::a128:
+      return 128;
+    case ScaleMode::d16:
+    case ScaleMode::d16m:
+    case ScaleMode::d32:
+    case ScaleMode::d32s:
+      return 256;
+    default:
+      return 32;
+  }
+}
 
 // Where a block's first value lies in a panel.
 struct PanelPosition {
@@ -35,8 +53,7 @@ void block_values(const PanelSpec& spec, const BlockParts& parts, std::span<floa
 // Writes zero scales everywhere, and the zero point into all codes that no row will store.
 void blank_panel(const PanelSpec& spec, int rows, int cols, std::span<std::byte> panel);
 
-// Stores a block of `values` values (a multiple of 32; 256 in modes d16 and d32) into a blank
-// panel.
+// Stores a block of `values` values (a multiple of part_cols) into a blank panel.
 void store_block(const PanelSpec& spec, const BlockParts& parts, int values, PanelPosition at,
                  std::byte* panel);
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "backend/kernel.h"
@@ -11,6 +12,7 @@
 #include "cpu/cpu_kernels.h"
 #include "op/reference_matrix.h"
 #include "quant/panel_pack.h"
+#include "quant/weight_format.h"
 #include "tensor/memory.h"
 
 namespace arion::test {
@@ -21,11 +23,18 @@ inline float uniform(Random& random, float low, float high) {
   return low + (high - low) * static_cast<float>(random() >> 40) * 0x1p-24f;
 }
 
+// The panels of all quantised formats, one for each pair of codec and mode.
 inline std::vector<PanelSpec> quantised_specs() {
-  using enum Codec;
-  return {{c8, ScaleMode::a, 128}, {c4, ScaleMode::a, 8},   {c5, ScaleMode::a, 16},
-          {c4, ScaleMode::b, 0},   {c5, ScaleMode::b, 0},   {c4, ScaleMode::d32, 0},
-          {c5, ScaleMode::d32, 0}, {c6, ScaleMode::d16, 32}};
+  std::vector<PanelSpec> specs;
+  for (const WeightFormat* format : weight_formats()) {
+    const PanelSpec spec = format->panel();
+    const auto is_same_kind = [&](const PanelSpec& other) {
+      return other.codec == spec.codec && other.mode == spec.mode;
+    };
+    if (spec.mode == ScaleMode::none || std::ranges::any_of(specs, is_same_kind)) continue;
+    specs.push_back(spec);
+  }
+  return specs;
 }
 
 inline std::vector<PanelSpec> all_specs() {
@@ -36,8 +45,39 @@ inline std::vector<PanelSpec> all_specs() {
   return specs;
 }
 
-inline int max_code(Codec codec) {
-  return codec == Codec::c8 ? 255 : codec == Codec::c6 ? 63 : codec == Codec::c5 ? 31 : 15;
+// All codes a format may store.
+inline std::vector<uint8_t> codes_of(Codec codec) {
+  if (codec == Codec::c1) return {0, 2};
+  constexpr std::pair<Codec, int> kBits[] = {{Codec::c2, 2}, {Codec::c3, 3}, {Codec::t3, 3},
+                                             {Codec::c4, 4}, {Codec::t4, 4}, {Codec::c5, 5},
+                                             {Codec::c6, 6}, {Codec::c8, 8}};
+  std::vector<uint8_t> codes;
+  for (const auto& [kind, bits] : kBits) {
+    for (int c = 0; kind == codec && c < 1 << bits; ++c) codes.push_back(static_cast<uint8_t>(c));
+  }
+  return codes;
+}
+
+// What a code is multiplied as: an integer.
+inline int code_value(const PanelSpec& spec, uint8_t code) {
+  return is_table(spec.codec) ? code_values(spec.table).value[code] : code - spec.zero;
+}
+
+// Small scales as formats may store them.
+inline uint8_t random_scale(Random& random, ScaleMode mode) {
+  const auto any = static_cast<uint8_t>(random());
+  switch (mode) {
+    case ScaleMode::d16:
+      return any;
+    case ScaleMode::d16m:
+      return any % 16;
+    case ScaleMode::e16:
+      return any % 128;
+    case ScaleMode::e32:
+      return static_cast<uint8_t>(random() % 16 == 0 ? any % 3 : 115 + any % 10);
+    default:
+      return any % 64;
+  }
 }
 
 enum class Codes { random, largest, smallest };
@@ -87,22 +127,21 @@ struct TestWeights {
   }
 
   void fill_blocks(Random& random, Codes codes) {
-    block = superblock_cols(spec.mode) == 256 ? 256 : 32;
+    block = part_cols(spec.mode);
     const int per_row = cols / block;
     parts.resize(static_cast<size_t>(rows) * per_row);
+    std::vector<uint8_t> all = codes_of(spec.codec);
+    std::ranges::stable_sort(all, {}, [&](uint8_t code) { return code_value(spec, code); });
     for (BlockParts& p : parts) {
       for (uint8_t& code : p.codes) {
-        code = static_cast<uint8_t>(codes == Codes::largest ? max_code(spec.codec)
-                                    : codes == Codes::smallest
-                                        ? 0
-                                        : random() % (max_code(spec.codec) + 1));
+        code = codes == Codes::largest    ? all.back()
+               : codes == Codes::smallest ? all.front()
+                                          : all[random() % all.size()];
       }
       p.d = float_to_half(uniform(random, -0.02f, 0.02f));
       p.m = float_to_half(uniform(random, -0.1f, 0.1f));
-      for (uint8_t& s : p.s) {
-        s = static_cast<uint8_t>(random() % (spec.mode == ScaleMode::d16 ? 256 : 64));
-      }
-      for (uint8_t& s : p.sm) s = static_cast<uint8_t>(random() % 64);
+      for (uint8_t& s : p.s) s = random_scale(random, spec.mode);
+      for (uint8_t& s : p.sm) s = random_scale(random, spec.mode);
     }
     for (int first = 0; first < rows; first += kPanelRows) {
       const int count = std::min(kPanelRows, rows - first);

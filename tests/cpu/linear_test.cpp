@@ -8,6 +8,7 @@
 #include "base/half.h"
 #include "cpu/linear_fixture.h"
 #include "op/reference.h"
+#include "quant/small_floats.h"
 
 namespace arion {
 namespace {
@@ -27,17 +28,40 @@ float expected_int8(const TestWeights& w, const TestActivations& x, int row, int
     const BlockParts& part = w.part(feature, c);
     const int b = c % w.block / 32;
     const float a = tile.scale[lane];
-    const float d = half_to_float(part.d), m = half_to_float(part.m);
+    const float d = half_to_float(part.d) * code_values(w.spec.table).unit;
+    const float m = half_to_float(part.m);
+    const auto s = [&](int group) {
+      return static_cast<float>(static_cast<int8_t>(part.s[group]));
+    };
     int dot[2] = {0, 0}, sum[2] = {0, 0};
     for (int i = 0; i < 32; ++i) {
-      dot[i / 16] += tile.q[lane][i] * (part.codes[b * 32 + i] - w.spec.zero);
+      dot[i / 16] += tile.q[lane][i] * test::code_value(w.spec, part.codes[b * 32 + i]);
       sum[i / 16] += tile.q[lane][i];
     }
     const float all = static_cast<float>(dot[0] + dot[1]);
     const float sums = static_cast<float>(sum[0] + sum[1]);
+    const auto halves = [&](float first, float second) {
+      return std::fmaf(second, static_cast<float>(dot[1]), first * static_cast<float>(dot[0]));
+    };
     switch (w.spec.mode) {
       case ScaleMode::a:
+      case ScaleMode::a64:
+      case ScaleMode::a128:
         y = std::fmaf(d * a, all, y);
+        break;
+      case ScaleMode::d32s:
+        y = std::fmaf(d * s(b) * a, all, y);
+        break;
+      case ScaleMode::e32:
+        y = std::fmaf(half_e8m0(part.s[b]) * a, all, y);
+        break;
+      case ScaleMode::e16:
+        y = std::fmaf(a, halves(half_ue4m3(part.s[2 * b]), half_ue4m3(part.s[2 * b + 1])), y);
+        break;
+      case ScaleMode::d16m:
+        y = std::fmaf(d * a, halves(s(2 * b), s(2 * b + 1)), y);
+        y = std::fmaf(
+            m * a, -static_cast<float>(part.sm[2 * b] * sum[0] + part.sm[2 * b + 1] * sum[1]), y);
         break;
       case ScaleMode::b:
         y = std::fmaf(d * a, all, y);
@@ -47,7 +71,7 @@ float expected_int8(const TestWeights& w, const TestActivations& x, int row, int
         y = std::fmaf((d * static_cast<float>(part.s[b])) * a, all, y);
         y = std::fmaf(-(m * static_cast<float>(part.sm[b])), a * sums, y);
         break;
-      default: {
+      default: {  // d16
         const int t = static_cast<int8_t>(part.s[2 * b]) * dot[0] +
                       static_cast<int8_t>(part.s[2 * b + 1]) * dot[1];
         y = std::fmaf(d * a, static_cast<float>(t), y);
@@ -158,10 +182,19 @@ std::vector<ActivationForm> forms_of(const PanelSpec& spec) {
   return {ActivationForm::f32, ActivationForm::bf16, ActivationForm::int8};
 }
 
+// Widths that end within superblocks where formats allow it.
 std::vector<int> widths(const PanelSpec& spec) {
-  if (superblock_cols(spec.mode) == 256) return {256, 768, 2048};
   if (spec.mode == ScaleMode::none) return {1, 31, 32, 64, 96, 171, 172, 576, 640, 768, 2048};
-  return {32, 64, 96, 576, 640, 768, 2048};
+  std::vector<int> cols;
+  for (const int multiple : {1, 2, 3, 5, 18}) cols.push_back(multiple * part_cols(spec.mode));
+  cols.push_back(2048);
+  std::erase_if(cols, [](int c) { return c > 2048; });
+  return cols;
+}
+
+// A multiple of what the formats of a panel need, at least `cols`.
+int smallest_cols(const PanelSpec& spec, int cols) {
+  return spec.mode == ScaleMode::none ? cols : round_up(cols, part_cols(spec.mode));
 }
 
 TEST_P(LinearKernels, EveryWidthGivesTheContractsBits) {
@@ -179,7 +212,7 @@ TEST_P(LinearKernels, EveryWidthGivesTheContractsBits) {
 TEST_P(LinearKernels, EveryBatchSizeGivesARowTheSameBits) {
   for (const PanelSpec& spec : test::all_specs()) {
     for (const ActivationForm form : forms_of(spec)) {
-      const int cols = superblock_cols(spec.mode) == 256 ? 256 : 96;
+      const int cols = smallest_cols(spec, 96);
       const TestWeights w(spec, 192, cols, 1);
       const TestActivations x = random_activations(form, 33, cols, 2);
       const auto want = expected(w, x);
@@ -192,7 +225,7 @@ TEST_P(LinearKernels, EveryBatchSizeGivesARowTheSameBits) {
 TEST_P(LinearKernels, EveryNumberOfFeaturesIsWrittenExactly) {
   for (const PanelSpec& spec : test::all_specs()) {
     for (const ActivationForm form : forms_of(spec)) {
-      const int cols = superblock_cols(spec.mode) == 256 ? 512 : 64;
+      const int cols = smallest_cols(spec, 64);
       const TestActivations x = random_activations(form, 17, cols, 3);
       for (const int features : {1, 8, 15, 16, 17, 33, 64, 80, 192}) {
         const TestWeights w(spec, features, cols, 4);
@@ -243,6 +276,24 @@ TEST_P(LinearKernels, BiasIsAddedToTheRoundedProduct) {
   test::run_kernel(kernel(OpKind::linear, x.form, spec), &args, TestStep(5).input);
   for (int r = 0; r < 5; ++r) {
     for (int f = 0; f < 40; ++f) want[r][f] += bias[f];
+    expect_row(y.f32_row(r), want[r], x.form);
+  }
+}
+
+TEST_P(LinearKernels, TheMatrixFactorComesBeforeTheBias) {
+  const PanelSpec spec{Codec::c4, ScaleMode::a, 8};
+  const TestWeights w(spec, 40, 96, 21);
+  const TestActivations x = random_activations(ActivationForm::int8, 5, 96, 22);
+  auto want = expected(w, x);
+  Random random(23);
+  const std::vector<float> bias = test::random_row(random, 40);
+  TestActivations y(ActivationForm::f32, 5, 40);
+  LinearArgs args = plain_args(x, w, y.outputs());
+  args.weight.scale = 0.37f;
+  args.bias = bias.data();
+  test::run_kernel(kernel(OpKind::linear, x.form, spec), &args, TestStep(5).input);
+  for (int r = 0; r < 5; ++r) {
+    for (int f = 0; f < 40; ++f) want[r][f] = want[r][f] * 0.37f + bias[f];
     expect_row(y.f32_row(r), want[r], x.form);
   }
 }

@@ -68,6 +68,7 @@ __attribute__((noinline)) void record_ints(Recorder& r, const int32_t* x, const 
   const Bytes u = Bytes::load(x), low = Bytes::set1(0x0f), w = Bytes::load(y);
   r.add(lanes(u & w)), r.add(lanes(u | w)), r.add(lanes(u ^ w));
   r.add(lanes(shr_and<4>(u, low))), r.add(lanes(shl_and<2>(u, Bytes::set1(0xf0))));
+  r.add(lanes(lookup16(Bytes::repeat16(x), w & low)));
   alignas(4) int8_t quad[4] = {-127, 127, 5, -3};
   r.add(dot4(a, u, quad)), r.add(dot4(I32::zero(), Bytes::set1(255), quad));
 }

@@ -117,11 +117,20 @@ TEST(FusedKernels, OfEveryFormat) {
     int block;
   };
   constexpr Case kCases[] = {
-      {"F16", "f16/none", "", 32},      {"BF16", "bf16/none", ">bf16", 32},
-      {"Q8_0", "c8/a", ">int8", 32},    {"Q4_0", "c4/a", ">int8", 32},
-      {"Q4_1", "c4/b", ">int8", 32},    {"Q5_0", "c5/a", ">int8", 32},
-      {"Q5_1", "c5/b", ">int8", 32},    {"Q4_K", "c4/d32", ">int8", 256},
-      {"Q5_K", "c5/d32", ">int8", 256}, {"Q6_K", "c6/d16", ">int8", 256},
+      {"F16", "f16/none", "", 32},          {"BF16", "bf16/none", ">bf16", 32},
+      {"Q8_0", "c8/a", ">int8", 32},        {"Q4_0", "c4/a", ">int8", 32},
+      {"Q4_1", "c4/b", ">int8", 32},        {"Q5_0", "c5/a", ">int8", 32},
+      {"Q5_1", "c5/b", ">int8", 32},        {"Q4_K", "c4/d32", ">int8", 256},
+      {"Q5_K", "c5/d32", ">int8", 256},     {"Q6_K", "c6/d16", ">int8", 256},
+      {"Q2_K", "c2/d16m", ">int8", 256},    {"Q3_K", "c3/d16", ">int8", 256},
+      {"IQ1_S", "t3/d32s", ">int8", 256},   {"IQ1_M", "t3/d16", ">int8", 256},
+      {"IQ2_XXS", "t3/d32s", ">int8", 256}, {"IQ2_XS", "t3/d16", ">int8", 256},
+      {"IQ2_S", "t3/d16", ">int8", 256},    {"IQ3_XXS", "t4/d32s", ">int8", 256},
+      {"IQ3_S", "t4/d32s", ">int8", 256},   {"IQ4_NL", "t4/a", ">int8", 32},
+      {"IQ4_XS", "t4/d32s", ">int8", 256},  {"TQ1_0", "c2/a128", ">int8", 256},
+      {"TQ2_0", "c2/a128", ">int8", 256},   {"MXFP4", "t4/e32", ">int8", 32},
+      {"NVFP4", "t4/e16", ">int8", 64},     {"Q1_0", "c1/a128", ">int8", 128},
+      {"Q2_0", "c2/a64", ">int8", 64},
   };
   for (const Case& c : kCases) {
     const auto format = test::all_in(c.format);

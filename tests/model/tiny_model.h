@@ -87,9 +87,11 @@ inline TinyModel fallback_mix_model() {
 
 class TinyModelWriter {
  public:
-  // Rows of a matrix repeat after this many, since encoding is slow: a prime, so that no two panels
-  // are equal.
-  static constexpr int kDistinctRows = 67;
+  // Rows of a matrix repeat after this many, since encoding is slow: primes, so that panels beside
+  // each other are not equal.
+  static int distinct_rows(const WeightFormat& format) {
+    return format.block_values() == 256 ? 17 : 67;
+  }
 
   explicit TinyModelWriter(const TinyModel& model) : m_(model), state_(model.seed) {}
 
@@ -162,12 +164,13 @@ class TinyModelWriter {
   void add(const std::string& name, const WeightFormat& format, int rows, int cols, float centre,
            float scale) {
     const size_t row_bytes = format.row_bytes(cols);
+    const int distinct = distinct_rows(format);
     std::vector<std::byte> data(static_cast<size_t>(rows) * row_bytes);
     std::vector<float> row(static_cast<size_t>(cols));
     for (int r = 0; r < rows; ++r) {
       const auto out = std::span(data).subspan(static_cast<size_t>(r) * row_bytes, row_bytes);
-      if (r >= kDistinctRows) {
-        std::memcpy(out.data(), out.data() - kDistinctRows * row_bytes, row_bytes);
+      if (r >= distinct) {
+        std::memcpy(out.data(), out.data() - static_cast<size_t>(distinct) * row_bytes, row_bytes);
         continue;
       }
       for (float& value : row) value = centre + scale * noise();

@@ -263,6 +263,141 @@ TEST(PanelLayout, C6WithModeD16) {
                 {{7, 0x3c}, {259, 0xfb}, {2700, 0x0d}, {2892, 0x9a}}});
 }
 
+TEST(PanelLayout, C1WithModeA128) {
+  expect_panel({"Q1_0",
+                256,
+                filled({{18, 0}}),
+                64,
+                64,
+                0,
+                8,
+                0,
+                0,
+                // block 1: d = 1, column 165 is +1
+                {{19, 0x3c}, {24, 0x20}},
+                {{39, 0x3c}, {397, 0x02}}});
+}
+
+TEST(PanelLayout, C2WithModeA64) {
+  expect_panel({"Q2_0",
+                128,
+                filled({{2, 0}, {16, 0x55}}),
+                64,
+                128,
+                0,
+                4,
+                0x55,
+                0,
+                // block 1: d = 1, column 105 is 3
+                {{19, 0x3c}, {30, 0x5d}},
+                {{39, 0x3c}, {461, 0x75}}});
+}
+
+TEST(PanelLayout, C2WithModeA128) {
+  expect_panel({"TQ2_0",
+                256,
+                filled({{64, 0x55}, {2, 0}}),
+                64,
+                128,
+                0,
+                8,
+                0x55,
+                0,
+                // d = 1, column 200 is 2
+                {{40, 0x65}, {65, 0x3c}},
+                {{7, 0x3c}, {39, 0x3c}, {844, 0x65}}});
+}
+
+TEST(PanelLayout, C2WithModeD16M) {
+  expect_panel({"Q2_K",
+                256,
+                filled({{84, 0}}),
+                320,
+                128,
+                0,
+                8,
+                0,
+                0,
+                // d = 1, dmin = 2, s[12] = 5, m[12] = 9, column 200 is 2
+                {{12, 0x95}, {56, 0x20}, {81, 0x3c}, {83, 0x40}},
+                {{7, 0x3c}, {39, 0x40}, {259, 0x95}, {1100, 0x20}}});
+}
+
+TEST(PanelLayout, C3WithModeD16) {
+  expect_panel({"Q3_K",
+                256,
+                filled({{32, 0xff}, {72, 0}, {4, 0xaa}, {2, 0}}),
+                320,
+                128,
+                64,
+                8,
+                0,
+                0xff,
+                // d = 1, s[12] = -5, column 200 is 3
+                {{8, 0xbf}, {72, 0x30}, {100, 0xb0}, {104, 0x6a}, {109, 0x3c}},
+                {{7, 0x3c}, {259, 0xfb}, {1484, 0x30}, {1612, 0xfb}}});
+}
+
+TEST(PanelLayout, T4WithModeA) {
+  expect_panel({"IQ4_NL",
+                64,
+                filled({{18, 0}}),
+                64,
+                256,
+                0,
+                2,
+                0,
+                0,
+                // block 1: d = 1, column 52 is 13
+                {{19, 0x3c}, {24, 0xd0}},
+                {{39, 0x3c}, {460, 0xd0}}});
+}
+
+TEST(PanelLayout, T4WithModeD32S) {
+  expect_panel({"IQ4_XS",
+                256,
+                filled({{2, 0}, {2, 0xaa}, {132, 0}}),
+                192,
+                256,
+                0,
+                8,
+                0,
+                0,
+                // d = 1, s[6] = -5, column 200 is 11
+                {{1, 0x3c}, {3, 0x9a}, {7, 0x0b}, {112, 0x0b}},
+                {{7, 0x3c}, {163, 0xfb}, {1804, 0x0b}}});
+}
+
+TEST(PanelLayout, T4WithModeE16) {
+  expect_panel({"NVFP4",
+                128,
+                filled({{36, 0}}),
+                64,
+                256,
+                0,
+                2,
+                0,
+                0,
+                // block 1: scale 2 is 1, column 101 is 10
+                {{38, 0x38}, {61, 0x0a}},
+                {{611, 0x38}, {909, 0xa0}}});
+}
+
+TEST(PanelLayout, T4WithModeE32) {
+  expect_panel({"MXFP4",
+                160,
+                filled({{17, 0}}),
+                64,
+                256,
+                0,
+                4,
+                0,
+                0,
+                // block 4: exponent 130, column 137 is 7
+                {{68, 130}, {78, 0x07}},
+                {{1091, 130}, {1229, 0x07}}});
+}
+
 TEST(PanelLayout, C8WithModeA) {
   expect_panel({"Q8_0",
                 32,
@@ -330,6 +465,10 @@ int code_at(const PanelSpec& spec, std::span<const std::byte> panel, int r, int 
   };
   const int q = c % 32 / 4;
   if (spec.codec == Codec::c8) return byte(q);
+  if (spec.codec == Codec::c1) return (byte(0) >> q & 1) * 2;
+  const int quarter = byte(q / 4) >> 2 * (q % 4) & 3;
+  if (spec.codec == Codec::c2) return quarter;
+  if (spec.codec == Codec::c3 || spec.codec == Codec::t3) return quarter + (byte(2) >> q & 1) * 4;
   int code = q % 2 == 0 ? byte(q / 2) & 15 : byte(q / 2) >> 4;
   if (spec.codec == Codec::c5) code += (byte(4) >> q & 1) * 16;
   if (spec.codec == Codec::c6) code += (byte(4 + q / 4) >> 2 * (q % 4) & 3) * 16;
@@ -337,36 +476,54 @@ int code_at(const PanelSpec& spec, std::span<const std::byte> panel, int r, int 
 }
 
 TEST(PanelLayout, EveryCodeIsWhereTheLayoutSays) {
-  for (const char* name : {"Q4_0", "Q5_0", "Q8_0", "Q6_K"}) {
-    const WeightFormat& format = *find_weight_format(name);
+  // Bytes of a block that make all its scales one; then the values are the codes.
+  struct Case {
+    const char* format;
+    Bytes ones;
+  };
+  Case cases[] = {{"Q4_0", {}}, {"Q5_0", {}},   {"Q8_0", {}}, {"Q1_0", {}},
+                  {"Q2_0", {}}, {"IQ4_NL", {}}, {"Q3_K", {}}, {"Q6_K", {}}};
+  for (Case& c : cases) {
+    const std::string name = c.format;
+    for (size_t i = 0; i < 16 && name == "Q6_K"; ++i) c.ones.push_back({192 + i, 1});
+    for (size_t i = 0; i < 12 && name == "Q3_K"; ++i) {
+      c.ones.push_back({96 + i, static_cast<uint8_t>(i < 8 ? 0x11 : 0xaa)});
+    }
+    const size_t d = name == "Q6_K" ? 208 : name == "Q3_K" ? 108 : 0;
+    c.ones.push_back({d, 0x00});
+    c.ones.push_back({d + 1, 0x3c});
+  }
+  for (const Case& c : cases) {
+    const WeightFormat& format = *find_weight_format(c.format);
+    const PanelSpec spec = format.panel();
     constexpr int kCols = 512;
     const size_t row_bytes = format.row_bytes(kCols);
     std::vector<std::byte> file = random_bytes(row_bytes * kPanelRows, 9);
-    // With scales of one the values are the codes.
-    const bool is_k = format.block_values() == 256;
     for (size_t i = 0; i < file.size(); i += format.block_bytes()) {
-      if (is_k) std::fill_n(file.begin() + static_cast<std::ptrdiff_t>(i) + 192, 16, std::byte{1});
-      file[i + (is_k ? 208 : 0)] = std::byte{0x00};
-      file[i + (is_k ? 209 : 1)] = std::byte{0x3c};
+      for (const auto& [offset, value] : c.ones) file[i + offset] = std::byte{value};
     }
     const auto panel = packed(format, file, kCols);
     std::vector<float> values(kCols);
     for (int r = 0; r < kPanelRows; ++r) {
       format.decode_row(std::span(file).subspan(r * row_bytes, row_bytes), values);
-      for (int c = 0; c < kCols; ++c) {
-        ASSERT_EQ(values[c], code_at(format.panel(), panel, r, c) - format.panel().zero)
-            << name << " row " << r << " column " << c;
+      for (int col = 0; col < kCols; ++col) {
+        const int code = code_at(spec, panel, r, col);
+        const int value =
+            is_table(spec.codec) ? code_values(spec.table).value[code] : code - spec.zero;
+        ASSERT_EQ(values[col], value) << c.format << " row " << r << " column " << col;
       }
     }
   }
 }
 
 TEST(PanelLayout, HoldsZerosBeyondTheLastColumn) {
-  // Superblocks of 64 columns are the only ones that a row may fill in part.
-  for (const char* name : {"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q5_0"}) {
+  // Superblocks that a row may fill in part.
+  for (const char* name :
+       {"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q5_0", "IQ4_NL", "Q2_0", "Q1_0", "MXFP4"}) {
     const WeightFormat& format = *find_weight_format(name);
-    const int cols = format.block_values() == 1 ? 33 : 96;
-    const int width = (cols + 63) / 64 * 64;
+    const int cols = format.block_values() == 1 ? 33 : 3 * format.block_values();
+    const int width = superblocks(format.panel(), cols) * superblock_cols(format.panel().mode);
+    ASSERT_LT(cols, width);
     const auto file = random_bytes(format.row_bytes(cols) * kPanelRows, 5);
     const auto panel = packed(format, file, cols);
     std::vector<float> got(width);
@@ -381,7 +538,11 @@ TEST(PanelLayout, HoldsZerosBeyondTheLastColumn) {
 
 TEST(PanelLayout, NamesEveryCodecAndMode) {
   EXPECT_EQ(codec_name(Codec::c6), "c6");
+  EXPECT_EQ(codec_name(Codec::c1), "c1");
+  EXPECT_EQ(codec_name(Codec::t4), "t4");
   EXPECT_EQ(codec_name(Codec::bf16), "bf16");
+  EXPECT_EQ(scale_mode_name(ScaleMode::a128), "a128");
+  EXPECT_EQ(scale_mode_name(ScaleMode::e32), "e32");
   EXPECT_EQ(scale_mode_name(ScaleMode::d32), "d32");
   EXPECT_EQ(scale_mode_name(ScaleMode::none), "none");
 }

@@ -71,6 +71,7 @@ struct Int8Product {
         Int8TileArgs call{.panel = panel + superblock_bytes(matrix.spec) *
                                                static_cast<size_t>(b / kPerSuperblock),
                           .panel_stride = stride,
+                          .table = matrix.spec.table,
                           .tiles = tiles + b,
                           .terms = terms,
                           .lane = 0,
@@ -111,19 +112,12 @@ void add(KernelRegistry& registry, const char* name, const char* arithmetic) {
 
 namespace linear_int8 {
 
+void register_kernels(KernelRegistry& registry) {
 #define ARION_ADD(codec, mode)                                                                     \
   add<Codec::codec, ScaleMode::mode>(registry, ARION_KERNEL_NAME("linear.int8." #codec "." #mode), \
-                                     "linear.int8." #mode)
-
-void register_kernels(KernelRegistry& registry) {
-  ARION_ADD(c8, a);
-  ARION_ADD(c4, a);
-  ARION_ADD(c5, a);
-  ARION_ADD(c4, b);
-  ARION_ADD(c5, b);
-  ARION_ADD(c4, d32);
-  ARION_ADD(c5, d32);
-  ARION_ADD(c6, d16);
+                                     "linear.int8." #mode);
+  ARION_PANEL_KINDS(ARION_ADD)
+#undef ARION_ADD
 }
 
 }  // namespace linear_int8

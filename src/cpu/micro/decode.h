@@ -5,40 +5,47 @@
 namespace arion::cpu::ARION_ISA {
 namespace {
 
-// 32 columns of a quantised panel. All products are exact, only mode b and d32 round their sum.
+// 32 columns of a quantised panel. All products are exact, only sums with a minimum round.
 template <Codec kCodec, ScaleMode kMode>
-ARION_INLINE void decode_block(const std::byte* superblock, int block, int zero, float* out) {
-  constexpr PanelSpec kSpec{kCodec, kMode, 0};
+ARION_INLINE void decode_block(const std::byte* superblock, int block, int zero,
+                               const TableArgs& table, float* out) {
+  using enum ScaleMode;
+  constexpr bool kHasHalves = kMode == d16 || kMode == d16m || kMode == e16;
+  constexpr bool kHasMin = kMode == b || kMode == d16m || kMode == d32;
   Bytes v[8];
   unpack_codes<kCodec>(
-      superblock + scale_bytes(kMode) + code_block_bytes(kSpec.codec) * static_cast<size_t>(block),
-      v);
-  const BlockScales scales = load_scales<kMode>(superblock, block);
+      superblock + scale_bytes(kMode) + code_block_bytes(kCodec) * static_cast<size_t>(block),
+      table, v);
+  const BlockScales scales = load_scales<kCodec, kMode>(superblock, block, table);
   const I32 offset = I32::set1(zero - kCodeBias<kCodec>);
-  const F32 left = kMode == ScaleMode::d16 ? scales.d * scales.s0 : scales.d;
-  const F32 right = kMode == ScaleMode::d16 ? scales.d * scales.s1 : scales.d;
+  const F32 left = kHasHalves ? scales.d * scales.s0 : scales.d;
+  const F32 right = kHasHalves ? scales.d * scales.s1 : scales.d;
+  const F32 left_min = kMode == d16m ? negate(scales.m * scales.m0) : scales.m;
+  const F32 right_min = kMode == d16m ? negate(scales.m * scales.m1) : scales.m;
   for (int q = 0; q < 8; ++q) {
     const I32 codes = lanes(v[q]);
     const F32 scale = q < 4 ? left : right;
+    const F32 min = q < 4 ? left_min : right_min;
     static_for<4>([&](auto j) ARION_INLINE_LAMBDA {
       // Signed where the codes are kept with a bias.
       const I32 code = kCodeBias<kCodec> != 0 ? sar<24>(shl<24 - 8 * j>(codes))
                                               : shr<24>(shl<24 - 8 * j>(codes));
       F32 value = to_f32(code - offset) * scale;
-      if constexpr (kMode == ScaleMode::b || kMode == ScaleMode::d32) value = value + scales.m;
+      if constexpr (kHasMin) value = value + min;
       value.store(out + (4 * q + j) * kLanes);
     });
   }
 }
 
 template <Codec kCodec, ScaleMode kMode>
-ARION_NOINLINE void decode_codes(const std::byte* panel, int zero, int col, int cols, float* out) {
-  constexpr PanelSpec kSpec{kCodec, kMode, 0};
+ARION_NOINLINE void decode_codes(const PanelSpec& spec, const std::byte* panel, int col, int cols,
+                                 float* out) {
   constexpr int kBlocks = superblock_cols(kMode) / kBlockCols;
+  constexpr size_t kSuperblock = superblock_bytes({kCodec, kMode});
+  const TableArgs table = load_table<kCodec>(spec.table);
   for (int b = col / kBlockCols; b * kBlockCols < col + cols; ++b, out += kBlockCols * kLanes) {
-    const std::byte* superblock =
-        panel + superblock_bytes(kSpec) * static_cast<size_t>(b / kBlocks);
-    decode_block<kCodec, kMode>(superblock, b % kBlocks, zero, out);
+    const std::byte* superblock = panel + kSuperblock * static_cast<size_t>(b / kBlocks);
+    decode_block<kCodec, kMode>(superblock, b % kBlocks, spec.zero, table, out);
   }
 }
 
@@ -65,41 +72,26 @@ ARION_NOINLINE void decode_pairs(const std::byte* panel, int col, int cols, floa
 // and bf16). col is a multiple of 32. Not for codec f32, whose panels are in this form already.
 [[maybe_unused]] ARION_NOINLINE void decode_panel(const PanelSpec& spec, const std::byte* panel,
                                                   int col, int cols, float* out) {
-  using enum Codec;
-  using enum ScaleMode;
-  const int z = spec.zero;
-  if (spec.codec == f16) return decode_pairs<true>(panel, col, cols, out);
-  if (spec.codec == bf16) return decode_pairs<false>(panel, col, cols, out);
-  if (spec.mode == a) {
-    if (spec.codec == c8) return decode_codes<c8, a>(panel, z, col, cols, out);
-    if (spec.codec == c5) return decode_codes<c5, a>(panel, z, col, cols, out);
-    return decode_codes<c4, a>(panel, z, col, cols, out);
+  if (spec.codec == Codec::f16) return decode_pairs<true>(panel, col, cols, out);
+  if (spec.codec == Codec::bf16) return decode_pairs<false>(panel, col, cols, out);
+#define ARION_DECODE(codec_, mode_)                                                    \
+  if (spec.codec == Codec::codec_ && spec.mode == ScaleMode::mode_) {                  \
+    return decode_codes<Codec::codec_, ScaleMode::mode_>(spec, panel, col, cols, out); \
   }
-  if (spec.mode == b) {
-    if (spec.codec == c5) return decode_codes<c5, b>(panel, z, col, cols, out);
-    return decode_codes<c4, b>(panel, z, col, cols, out);
-  }
-  if (spec.mode == d32) {
-    if (spec.codec == c5) return decode_codes<c5, d32>(panel, z, col, cols, out);
-    return decode_codes<c4, d32>(panel, z, col, cols, out);
-  }
-  decode_codes<c6, d16>(panel, z, col, cols, out);
+  ARION_PANEL_KINDS(ARION_DECODE)
+#undef ARION_DECODE
 }
 
 // The panels decode_panel and the linear kernels know.
 ARION_INLINE bool is_known_panel(const PanelSpec& spec) {
   using enum Codec;
-  switch (spec.mode) {
-    case ScaleMode::none:
-      return spec.codec == f32 || spec.codec == f16 || spec.codec == bf16;
-    case ScaleMode::a:
-      return spec.codec == c4 || spec.codec == c5 || spec.codec == c8;
-    case ScaleMode::b:
-    case ScaleMode::d32:
-      return spec.codec == c4 || spec.codec == c5;
-    case ScaleMode::d16:
-      return spec.codec == c6;
+  if (spec.mode == ScaleMode::none) {
+    return spec.codec == f32 || spec.codec == f16 || spec.codec == bf16;
   }
+#define ARION_IS_KIND(codec_, mode_) \
+  if (spec.codec == Codec::codec_ && spec.mode == ScaleMode::mode_) return true;
+  ARION_PANEL_KINDS(ARION_IS_KIND)
+#undef ARION_IS_KIND
   return false;
 }
 

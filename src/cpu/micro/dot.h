@@ -7,12 +7,13 @@ namespace {
 
 #if defined(ARION_ISA_avx2)
 
-// Vectors whose 16-bit pair sums may be added before widening: max code * 127 * 2 * n < 32768.
+// Vectors whose 16-bit pair sums may be added before widening: max |code| * 127 * 2 * n < 32768.
+// The largest value of tables is 43 for t3 and 127 for t4.
 template <Codec kCodec>
-inline constexpr int kNarrowSums = kCodec == Codec::c4   ? 8
-                                   : kCodec == Codec::c5 ? 4
-                                   : kCodec == Codec::c6 ? 2
-                                                         : 1;
+inline constexpr int kNarrowSums = kCodec == Codec::c8 || kCodec == Codec::t4   ? 1
+                                   : kCodec == Codec::c6 || kCodec == Codec::t3 ? 2
+                                   : kCodec == Codec::c5                        ? 4
+                                                                                : 8;
 
 template <Codec kCodec>
 ARION_INLINE __m256i pair_sums(__m256i codes, __m256i quad) {

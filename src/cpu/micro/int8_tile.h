@@ -1,13 +1,16 @@
 // Quantised weights times int8 activations: R panels x T rows, the whole inner loop.
 //
 // One f32 accumulator per output, blocks of 32 columns in ascending order, per block
-//   a        y = fma(d * a, float(sum q*c + z*neg_sum), y)
-//   b, d32   y = fma(d * a, float(sum q*c), y);  y = fma(m, a * float(-neg_sum), y)
-//            where d32 has d = d * s and m = -(dmin * m), both exact
-//   d16      t = s0 * (sum q*c + z*neg_lo) + s1 * (sum q*c + z*neg_hi), exact;  y = fma(d * a, t,
-//   y)
-// with a the scale of the activations. Of b's two products the row-only one is made once per block
-// of activations, which leaves four float operations per output and block.
+//   a, d32s, e32  y = fma(d * a, float(sum q*c + z*neg_sum), y)
+//   b, d32        y = fma(d * a, float(sum q*c), y);  y = fma(m, a * float(-neg_sum), y)
+//                 where d32 has d = d * s and m = -(dmin * m), both exact
+//   d16, e16      t = s0 * (sum q*c + z*neg_lo) + s1 * (sum q*c + z*neg_hi);  y = fma(d * a, t, y)
+//   d16m          t = s0 * sum q*c + s1 * sum q*c;  y = fma(d * a, t, y);
+//                 y = fma(dmin * a, m0*neg_lo + m1*neg_hi, y)
+// with a the scale of the activations (a stands for a64 and a128 too, e16 has d = 1). Sums of two
+// halves are one fma: exact with integer scales, rounded once in e16. Of b's two products the
+// row-only one is made once per block of activations, which leaves four float operations per output
+// and block.
 #pragma once
 #include "cpu/micro/dot.h"
 #include "tensor/activation.h"
@@ -17,24 +20,34 @@ namespace {
 
 // What only activations decide, for one row group: per block 16 lanes by row, made by fill_terms.
 union RowTerms {
-  int32_t start[2][kTileRows];  // a: z * neg_sum in [0];  d16: z * neg_sum_half
-  float sum[kTileRows];         // b, d32: a * float(-neg_sum)
+  int32_t start[2][kTileRows];   // a, d32s, e32: z * neg_sum in [0];  d16, e16: z * neg_sum_half
+  float sum[kTileRows];          // b, d32: a * float(-neg_sum)
+  float half_sum[2][kTileRows];  // d16m: float(neg_sum_half)
 };
+
+template <ScaleMode kMode>
+inline constexpr bool kHasHalves =
+    kMode == ScaleMode::d16 || kMode == ScaleMode::d16m || kMode == ScaleMode::e16;
 
 template <Codec kCodec, ScaleMode kMode>
 ARION_INLINE void fill_terms(const Int8Tile* tiles, int rows, int blocks, int zero,
                              RowTerms* terms) {
   const I32 offset = I32::set1(zero - kCodeBias<kCodec>);
   for (int b = 0; b < blocks; ++b) {
-    if constexpr (kMode == ScaleMode::a) {
-      (I32::load_first(tiles[b].neg_sum, rows) * offset).store(terms[b].start[0]);
-    } else if constexpr (kMode == ScaleMode::d16) {
-      for (int h = 0; h < 2; ++h) {
-        (I32::load_first(tiles[b].neg_sum_half[h], rows) * offset).store(terms[b].start[h]);
-      }
-    } else {
+    if constexpr (kMode == ScaleMode::b || kMode == ScaleMode::d32) {
       const F32 sum = to_f32(I32::zero() - I32::load_first(tiles[b].neg_sum, rows));
       (F32::load_first(tiles[b].scale, rows) * sum).store(terms[b].sum);
+    } else if constexpr (kHasHalves<kMode>) {
+      for (int h = 0; h < 2; ++h) {
+        const I32 sum = I32::load_first(tiles[b].neg_sum_half[h], rows);
+        if constexpr (kMode == ScaleMode::d16m) {
+          to_f32(sum).store(terms[b].half_sum[h]);
+        } else {
+          (sum * offset).store(terms[b].start[h]);
+        }
+      }
+    } else {
+      (I32::load_first(tiles[b].neg_sum, rows) * offset).store(terms[b].start[0]);
     }
   }
 }
@@ -43,6 +56,7 @@ ARION_INLINE void fill_terms(const Int8Tile* tiles, int rows, int blocks, int ze
 struct Int8TileArgs {
   const std::byte* panel;  // superblock of the first column; 64-byte aligned
   size_t panel_stride;     // to the next of the R panels
+  CodeTable table;         // of table codecs
   const Int8Tile* tiles;   // [blocks]
   const RowTerms* terms;   // [blocks]
   int lane;
@@ -85,37 +99,46 @@ ARION_INLINE void int8_block(F32* acc, const Bytes (&v)[8], const BlockScales& s
   const auto start = [&](const int32_t* from) ARION_INLINE_LAMBDA {
     static_for<G>([&](auto g) ARION_INLINE_LAMBDA { dot[g] = I32::set1(from[kRow + g]); });
   };
-  const auto add = [&](int g, F32 t) ARION_INLINE_LAMBDA {
-    acc[kRow + g] = fma(scales.d * F32::set1(rows.scale[kRow + g]), t, acc[kRow + g]);
+  const auto start_at_zero = [&]() ARION_INLINE_LAMBDA {
+    static_for<G>([&](auto g) ARION_INLINE_LAMBDA { dot[g] = I32::zero(); });
   };
-  if constexpr (kMode == ScaleMode::a) {
-    start(rows.start);
-    dot_rows<kCodec, 0, 8>(dot, v, q);
-    static_for<G>([&](auto g) ARION_INLINE_LAMBDA { add(g, to_f32(dot[g])); });
-  } else if constexpr (kMode == ScaleMode::d16) {
-    // |s * dot| <= 128 * 16 * 32 * 127 < 2^23: products and sum are exact integers.
+  const auto add = [&](int g, F32 d, F32 t) ARION_INLINE_LAMBDA {
+    acc[kRow + g] = fma(d * F32::set1(rows.scale[kRow + g]), t, acc[kRow + g]);
+  };
+  if constexpr (kHasHalves<kMode>) {
+    // |s * dot| <= 128 * 16 * 32 * 127 < 2^23 in d16, less in d16m: products and sum are exact.
+    constexpr bool kHasMin = kMode == ScaleMode::d16m;
     F32 low[G];
-    start(rows.start);
+    kHasMin ? start_at_zero() : start(rows.start);
     dot_rows<kCodec, 0, 4>(dot, v, q);
     static_for<G>([&](auto g) ARION_INLINE_LAMBDA { low[g] = scales.s0 * to_f32(dot[g]); });
-    start(rows.start + kTileRows);
+    kHasMin ? start_at_zero() : start(rows.start + kTileRows);
     dot_rows<kCodec, 4, 4>(dot, v, q);
-    static_for<G>([&](auto g)
-                      ARION_INLINE_LAMBDA { add(g, fma(scales.s1, to_f32(dot[g]), low[g])); });
-  } else {
-    static_for<G>([&](auto g) ARION_INLINE_LAMBDA { dot[g] = I32::zero(); });
+    static_for<G>([&](auto g) ARION_INLINE_LAMBDA {
+      add(g, scales.d, fma(scales.s1, to_f32(dot[g]), low[g]));
+      if constexpr (kHasMin) {
+        const F32 first = scales.m0 * F32::set1(rows.sum[kRow + g]);
+        add(g, scales.m, fma(scales.m1, F32::set1(rows.sum[kTileRows + kRow + g]), first));
+      }
+    });
+  } else if constexpr (kMode == ScaleMode::b || kMode == ScaleMode::d32) {
+    start_at_zero();
     dot_rows<kCodec, 0, 8>(dot, v, q);
     static_for<G>([&](auto g) ARION_INLINE_LAMBDA {
-      add(g, to_f32(dot[g]));
+      add(g, scales.d, to_f32(dot[g]));
       acc[kRow + g] = fma(scales.m, F32::set1(rows.sum[kRow + g]), acc[kRow + g]);
     });
+  } else {
+    start(rows.start);
+    dot_rows<kCodec, 0, 8>(dot, v, q);
+    static_for<G>([&](auto g) ARION_INLINE_LAMBDA { add(g, scales.d, to_f32(dot[g])); });
   }
 }
 
 // Rows whose dots alternate: with the accumulators and codes they fit the 32 AVX-512 registers.
 #if defined(ARION_ISA_avx512) || defined(ARION_ISA_avx512bf16)
 template <ScaleMode kMode, int T>
-inline constexpr int kAlternating = kMode == ScaleMode::d16 ? (T < 2 ? T : 2) : (T < 4 ? T : 4);
+inline constexpr int kAlternating = kHasHalves<kMode> ? (T < 2 ? T : 2) : (T < 4 ? T : 4);
 #else
 template <ScaleMode kMode, int T>
 inline constexpr int kAlternating = 1;
@@ -127,9 +150,8 @@ inline constexpr size_t kPrefetchBytes = R >= 4 ? 1024 : 2048;
 
 template <Codec kCodec, ScaleMode kMode, int R, int T>
 ARION_NOINLINE void multiply_int8(const Int8TileArgs& args) {
-  constexpr PanelSpec kSpec{kCodec, kMode, 0};
   constexpr int kBlocks = superblock_cols(kMode) / kBlockCols;
-  constexpr size_t kSuperblock = superblock_bytes(kSpec);
+  constexpr size_t kSuperblock = superblock_bytes({kCodec, kMode});
   constexpr size_t kCodes = code_block_bytes(kCodec);
 
   F32 acc[R][T];
@@ -139,10 +161,11 @@ ARION_NOINLINE void multiply_int8(const Int8TileArgs& args) {
     });
   });
 
+  const TableArgs table = load_table<kCodec>(args.table);
   const std::byte* superblock = args.panel;
   const auto lane = static_cast<size_t>(args.lane);
   BlockRows rows{args.tiles->q[0] + lane * kTileCols, args.tiles->scale + lane,
-                 args.terms->start[0] + lane, args.terms->sum + lane};
+                 args.terms->start[0] + lane, args.terms->half_sum[0] + lane};
   for (int left = args.blocks; left > 0; left -= kBlocks, superblock += kSuperblock) {
     const int blocks = left < kBlocks ? left : kBlocks;
     static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
@@ -161,8 +184,8 @@ ARION_NOINLINE void multiply_int8(const Int8TileArgs& args) {
           for (size_t i = 0; i < kCodes; i += 64) prefetch(codes + kPrefetchBytes<R> + i);
         }
         Bytes v[8];
-        unpack_codes<kCodec>(codes, v);
-        const BlockScales scales = load_scales<kMode>(base, b);
+        unpack_codes<kCodec>(codes, table, v);
+        const BlockScales scales = load_scales<kCodec, kMode>(base, b, table);
         constexpr int G = kAlternating<kMode, T>;
         static_for<T / G>([&](auto group) ARION_INLINE_LAMBDA {
           int8_block<kCodec, kMode, group.value * G, G>(acc[r], v, scales, rows);

@@ -249,6 +249,10 @@ struct Bytes {
     const __m256i* v = reinterpret_cast<const __m256i*>(p);
     return {_mm256_loadu_si256(v), _mm256_loadu_si256(v + 1)};
   }
+  static ARION_INLINE Bytes repeat16(const void* p) {
+    const __m256i v = _mm256_broadcastsi128_si256(load128(p));
+    return {v, v};
+  }
   ARION_INLINE void store(void* p) const {
     __m256i* v = reinterpret_cast<__m256i*>(p);
     _mm256_storeu_si256(v, lo);
@@ -263,6 +267,9 @@ ARION_INLINE Bytes operator|(Bytes a, Bytes b) {
 }
 ARION_INLINE Bytes operator^(Bytes a, Bytes b) {
   return {_mm256_xor_si256(a.lo, b.lo), _mm256_xor_si256(a.hi, b.hi)};
+}
+ARION_INLINE Bytes lookup16(Bytes table, Bytes v) {
+  return {_mm256_shuffle_epi8(table.lo, v.lo), _mm256_shuffle_epi8(table.hi, v.hi)};
 }
 ARION_INLINE I32 lanes(Bytes a) {
   return {a.lo, a.hi};

@@ -216,6 +216,10 @@ struct Bytes {
 
   static ARION_INLINE Bytes set1(uint8_t x) { return {_mm512_set1_epi8(static_cast<char>(x))}; }
   static ARION_INLINE Bytes load(const void* p) { return {_mm512_loadu_si512(p)}; }
+  static ARION_INLINE Bytes repeat16(const void* p) {
+    const __m128i quarter = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    return {_mm512_broadcast_i32x4(quarter)};
+  }
   ARION_INLINE void store(void* p) const { _mm512_storeu_si512(p, v); }
 };
 ARION_INLINE Bytes operator&(Bytes a, Bytes b) {
@@ -226,6 +230,9 @@ ARION_INLINE Bytes operator|(Bytes a, Bytes b) {
 }
 ARION_INLINE Bytes operator^(Bytes a, Bytes b) {
   return {_mm512_xor_si512(a.v, b.v)};
+}
+ARION_INLINE Bytes lookup16(Bytes table, Bytes v) {
+  return {_mm512_shuffle_epi8(table.v, v.v)};
 }
 ARION_INLINE I32 lanes(Bytes a) {
   return {a.v};

@@ -250,6 +250,11 @@ struct Bytes {
     std::memcpy(v.byte, p, 64);
     return v;
   }
+  static ARION_INLINE Bytes repeat16(const void* p) {
+    Bytes v;
+    for (int i = 0; i < 4; ++i) std::memcpy(v.byte + 16 * i, p, 16);
+    return v;
+  }
   ARION_INLINE void store(void* p) const { std::memcpy(p, byte, 64); }
 };
 ARION_INLINE Bytes operator&(Bytes a, Bytes b) {
@@ -274,6 +279,10 @@ ARION_INLINE Bytes shl_and(Bytes a, Bytes mask) {
 ARION_INLINE Bytes operator^(Bytes a, Bytes b) {
   for (int i = 0; i < 64; ++i) a.byte[i] ^= b.byte[i];
   return a;
+}
+ARION_INLINE Bytes lookup16(Bytes table, Bytes v) {
+  for (int i = 0; i < 64; ++i) v.byte[i] = table.byte[i / 16 * 16 + v.byte[i]];
+  return v;
 }
 ARION_INLINE I32 lanes(Bytes a) {
   return std::bit_cast<I32>(a);

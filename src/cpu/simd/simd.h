@@ -19,7 +19,9 @@
 //   reduce_add reduce_max: fixed tree, lanes i and i+8, then i+4, i+2, i+1; for F32 and I32
 //   Bytes: set1 load store, & |, shr_and<n>(v, mask) shl_and<n>(v, mask): shift bits within bytes;
 //     the mask must keep no bit that came from another byte
-//     lanes(bytes): the same bits as I32, byte 4*i + j of the vector in bits 8j of lane i
+//     repeat16(p): 16 bytes four times;  lookup16(table, v): byte i is table[i / 16 * 16 + v[i]],
+//     for bytes of v below 16 lanes(bytes): the same bits as I32, byte 4*i + j of the vector in
+//     bits 8j of lane i
 //   dot4(acc, codes, quad): acc[lane] += sum over j of codes[4*lane + j] * quad[j], exact int32
 #pragma once
 

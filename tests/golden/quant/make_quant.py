@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the fixtures of tests/quant with the gguf package (0.19.0, numpy 2.4) and, for the K-quant encoders, ggml.
+"""Makes the fixtures of tests/quant with the gguf package (0.19.0, numpy 2.4) and, for the K-quant encoders and types
+the package does not know, ggml.
 
   decode_NAME.npy   uint8 [n, block bytes + 4 * block values]: a block of random bytes and the float32 values it stands
                     for; formats without blocks have 32 values a record. Scales include subnormal, huge, negative, zero,
@@ -19,14 +20,29 @@ here = pathlib.Path(__file__).parent
 rng = np.random.default_rng(20240611)
 COLS = 256
 
-# Offsets of the f16 scales inside a block.
+# Offsets of the f16 scales inside a block. IQ1_M has its scale in pieces; MXFP4 and NVFP4 have others.
 SCALES = {"Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q4_K": [0, 2], "Q5_K": [0, 2],
-          "Q6_K": [208]}
+          "Q6_K": [208], "Q2_K": [80, 82], "Q3_K": [108], "IQ1_S": [0], "IQ1_M": [], "IQ2_XXS": [0], "IQ2_XS": [0],
+          "IQ2_S": [0], "IQ3_XXS": [0], "IQ3_S": [0], "IQ4_NL": [0], "IQ4_XS": [0], "TQ1_0": [52], "TQ2_0": [64],
+          "MXFP4": [], "NVFP4": [], "Q1_0": [0], "Q2_0": [0]}
+# Types the package cannot decode: values and bytes of a block. ggml decodes them.
+SIZES = {"Q1_0": (128, 18), "Q2_0": (64, 18)}
+ENCODED = ["F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "TQ1_0", "TQ2_0", "MXFP4"]
 SPECIAL = [0x0001, 0x03FF, 0x8001, 0x83FF, 0x0000, 0x8000, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00, 0x7D01]
 
 
-def make_decode(name):
-    values, size = gguf.GGML_QUANT_SIZES[Type[name]]
+def decode(library, blocks, name):
+    if name not in SIZES:
+        return np.ascontiguousarray(quants.dequantize(blocks, Type[name]), np.float32)
+    values = np.empty((len(blocks), SIZES[name][0]), np.float32)
+    function = getattr(library, f"dequantize_row_{name.lower()}")
+    function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+    function(blocks.ctypes.data, values.ctypes.data, values.size)
+    return values
+
+
+def make_decode(library, name):
+    values, size = SIZES[name] if name in SIZES else gguf.GGML_QUANT_SIZES[Type[name]]
     group = 32 if values == 1 else 1
     n = 48 if values == 256 else 200
     blocks = rng.integers(0, 256, (n, size * group), dtype=np.uint8)
@@ -39,8 +55,8 @@ def make_decode(name):
         blocks[:len(SPECIAL), offset:offset + 2] = special
     if name in ("F16", "BF16"):
         blocks.view(np.uint16)[0, :len(SPECIAL)] = SPECIAL
-    decoded = np.ascontiguousarray(quants.dequantize(blocks, Type[name]), np.float32)
-    np.save(here / f"decode_{name}.npy", np.concatenate([blocks, decoded.view(np.uint8)], axis=1))
+    values = decode(library, blocks, name).view(np.uint8)
+    np.save(here / f"decode_{name}.npy", np.concatenate([blocks, values], axis=1))
 
 
 def make_input():
@@ -85,14 +101,18 @@ def main():
     library.ggml_quantize_chunk.restype = ctypes.c_size_t
     library.ggml_quantize_chunk.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64,
                                             ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]
-    for name in ["F32", "F16", "BF16", *SCALES]:
-        make_decode(name)
+    names = ["F32", "F16", "BF16", *SCALES]
+    first = names.index("Q6_K") + 1  # the others are drawn last, which leaves earlier fixtures as they were
+    for name in names[:first]:
+        make_decode(library, name)
     rows, patterns = make_input()
     importance = (rng.exponential(1, COLS) ** 2 + 1e-3).astype(np.float32)
     np.save(here / "encode_input.npy", rows)
     np.save(here / "importance.npy", importance.reshape(1, COLS))
-    for name in ["F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"]:
+    for name in ENCODED:
         make_encode(name, rows)
+    for name in names[first:]:
+        make_decode(library, name)
     searched = {
         "plain": {n: ggml_errors(library, n, rows, None) for n in ["Q4_K", "Q5_K", "Q6_K"]},
         "importance": {n: ggml_errors(library, n, rows, importance)
