@@ -20,17 +20,10 @@ struct CodeValues {
 //   iq4      a companding curve
 //   fp4      twice the values of E2M1
 // Source: the formats of GGUF; E2M1 from the OCP Microscaling Formats specification 1.0.
-inline constexpr std::array<CodeValues, 7> kCodeTables = {{
-    {{}, 1.0f},
-    {{-7, 1, 9, 0, -9, -1, 7, 0}, 0.125f},
-    {{8, 25, 43, 0, -8, -25, -43, 0}, 0.125f},
-    {{4, 12, 20, 28, 36, 44, 52, 62, -4, -12, -20, -28, -36, -44, -52, -62}, 0.25f},
-    {{1, 3, 5, 7, 9, 11, 13, 15, -1, -3, -5, -7, -9, -11, -13, -15}, 1.0f},
-    {{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}, 1.0f},
-    {{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12}, 1.0f},
-}};
+// One object for all instruction sets: kernels must not define it.
+extern const std::array<CodeValues, 7> kCodeTables;
 
-constexpr const CodeValues& code_values(CodeTable table) {
+inline const CodeValues& code_values(CodeTable table) {
   return kCodeTables[static_cast<size_t>(table)];
 }
 

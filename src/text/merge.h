@@ -41,6 +41,7 @@ class Merger {
   // Rule: Merge rule(const MergeSymbol& left, const MergeSymbol& right), a pure function.
   template <class Rule>
   void run(const Rule& rule) {
+    if (symbols.size() < 2) return;
     if (symbols.size() > kScanSymbols) return run_windows(rule);
     symbols.resize(scan(symbols, starts_, rule));
   }
