@@ -10,6 +10,11 @@ namespace arion::app {
 constexpr const char* kModelHelp =
     "GGUF file, Hugging Face folder, or name of a fetched model; without it the quickstart model";
 
+// The same where only the tokenizer is needed.
+constexpr const char* kTokenizerHelp =
+    "GGUF file, folder with a tokenizer (tokenizer.json, tokenizer.model, ...), or the name of a "
+    "fetched model; without it the quickstart model";
+
 // ${XDG_CACHE_HOME:-~/.cache}/arion/models, where scripts/quickstart.sh puts models. Empty when
 // there is no home directory.
 std::filesystem::path model_cache_dir();

@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "command.h"
 #include "input_file.h"
-#include "io/gguf.h"
-#include "model/vocabulary_loader.h"
+#include "io/gguf_metadata.h"
 #include "model_path.h"
+#include "model_tokenizer.h"
 #include "text/detokenizer.h"
 #include "text/tokenizer.h"
 
@@ -46,8 +46,7 @@ std::vector<int32_t> parse_ids(std::string_view text, int32_t count) {
 }
 
 void detokenize(const DetokenizeArguments& arguments) {
-  const GgufFile file = GgufFile::open(resolve_model(arguments.model));
-  const Tokenizer tokenizer(load_vocabulary(file.metadata()));
+  const Tokenizer tokenizer = load_model_tokenizer(arguments.model);
   const std::vector<int32_t> ids = parse_ids(read_standard_input(), tokenizer.size());
   const std::string text = decode_bytes(tokenizer, ids, {.show_control = arguments.show_control});
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
@@ -61,7 +60,7 @@ void command_detokenize(CLI::App& program, const GlobalOptions&) {
   auto arguments = std::make_shared<DetokenizeArguments>();
   CLI::App* command =
       program.add_subcommand("detokenize", "Turns token ids on standard input into text, verbatim");
-  add_model_argument(*command, arguments->model, kModelHelp);
+  add_model_argument(*command, arguments->model, kTokenizerHelp);
   command->add_flag("--special", arguments->show_control, "Show the spelling of control tokens");
   command->footer(
       "Examples:\n"

@@ -9,9 +9,9 @@
 
 #include "command.h"
 #include "input_file.h"
-#include "io/gguf.h"
-#include "model/vocabulary_loader.h"
+#include "io/gguf_metadata.h"
 #include "model_path.h"
+#include "model_tokenizer.h"
 #include "text/tokenizer.h"
 
 namespace arion::app {
@@ -24,8 +24,7 @@ struct TokenizeOptions {
 };
 
 void tokenize(const TokenizeOptions& options) {
-  const GgufFile file = GgufFile::open(resolve_model(options.model));
-  const Tokenizer tokenizer(load_vocabulary(file.metadata()));
+  const Tokenizer tokenizer = load_model_tokenizer(options.model);
   const std::string text = read_standard_input();
   const bool special = !options.no_special;
   const std::vector<int32_t> ids =
@@ -48,7 +47,7 @@ void command_tokenize(CLI::App& program, const GlobalOptions&) {
   auto options = std::make_shared<TokenizeOptions>();
   CLI::App* command = program.add_subcommand(
       "tokenize", "Turns standard input, taken verbatim, into the token ids of a model");
-  add_model_argument(*command, options->model, kModelHelp);
+  add_model_argument(*command, options->model, kTokenizerHelp);
   CLI::Option* ids = command->add_flag_function(
       "--ids", [](int64_t) {}, "Ids on one line (the default)");
   command->add_flag("--pieces", options->pieces, "One token a line, with the text it stands for")
@@ -58,7 +57,8 @@ void command_tokenize(CLI::App& program, const GlobalOptions&) {
   command->footer(
       "Examples:\n"
       "  printf 'Hello world' | arion tokenize model.gguf --pieces\n"
-      "  arion tokenize model.gguf --ids --no-special < text.txt");
+      "  arion tokenize model.gguf --ids --no-special < text.txt\n"
+      "  arion tokenize folder/with/tokenizer.json < text.txt");
   command->callback([options] { tokenize(*options); });
 }
 

@@ -16,7 +16,7 @@ SpecialIds load_special_ids(const GgufMetadata& metadata) {
     if (!value && old_key != nullptr) value = metadata.get_token_id(old_key);
     if (value) id = static_cast<int32_t>(*value);
   };
-  load(ids.bos, "tokenizer.ggml.bos_token_id");
+  load(ids.bos, "tokenizer.ggml.bos_token_id", "tokenizer.ggml.cls_token_id");
   load(ids.eos, "tokenizer.ggml.eos_token_id");
   load(ids.eot, "tokenizer.ggml.eot_token_id");
   load(ids.eom, "tokenizer.ggml.eom_token_id");
@@ -47,6 +47,21 @@ std::vector<std::string> copy_strings(const std::vector<std::string_view>& views
   return {views.begin(), views.end()};
 }
 
+void load_normalization(const GgufMetadata& metadata, Vocabulary& vocabulary) {
+  constexpr Key kCharsmap = "tokenizer.ggml.precompiled_charsmap";
+  constexpr uint64_t kMostBytes = 16 << 20;  // the largest in use has 0.3 MB
+  const GgufEntry* entry = metadata.find(kCharsmap);
+  if (entry != nullptr && entry->count > kMostBytes) {
+    fail(ErrorCode::bad_input, "metadata key {} has {} entries, expected at most {}", kCharsmap,
+         entry->count, kMostBytes);
+  }
+  for (int64_t byte : metadata.get_integers(kCharsmap).value_or(std::vector<int64_t>{})) {
+    vocabulary.precompiled_charsmap.push_back(static_cast<char>(byte));
+  }
+  vocabulary.remove_extra_whitespaces =
+      metadata.get_bool("tokenizer.ggml.remove_extra_whitespaces");
+}
+
 }  // namespace
 
 Vocabulary load_vocabulary(const GgufMetadata& metadata) {
@@ -73,6 +88,7 @@ Vocabulary load_vocabulary(const GgufMetadata& metadata) {
   vocabulary.add_bos = metadata.get_bool("tokenizer.ggml.add_bos_token");
   vocabulary.add_eos = metadata.get_bool("tokenizer.ggml.add_eos_token");
   vocabulary.add_space_prefix = metadata.get_bool("tokenizer.ggml.add_space_prefix");
+  if (vocabulary.model == "t5") load_normalization(metadata, vocabulary);
   return vocabulary;
 }
 

@@ -1,6 +1,8 @@
 // The inverse of encoding: bytes of tokens, less the spaces that encoding added.
 #include "text/detokenizer.h"
 
+#include "text/pipeline/pipeline.h"
+
 namespace arion {
 
 Detokenizer::Detokenizer(const Tokenizer& tokenizer, DetokenizeOptions options)
@@ -11,7 +13,10 @@ Detokenizer::Detokenizer(const Tokenizer& tokenizer, DetokenizeOptions options)
 std::string_view Detokenizer::push_bytes(int32_t id) {
   std::string_view bytes = tokenizer_.bytes(id);
   const bool is_control = tokenizer_.is_control(id);
-  if (is_control || tokenizer_.type(id) == TokenType::user_defined) {
+  if (!tokenizer_.prefixes_every_part()) {
+    if (is_control && !options_.show_control) return {};
+    if (is_control) strips_space_ = false;
+  } else if (is_control || tokenizer_.type(id) == TokenType::user_defined) {
     strips_space_ = tokenizer_.has_space_prefix();
     return is_control && !options_.show_control ? std::string_view() : bytes;
   }
@@ -36,6 +41,9 @@ std::string Detokenizer::finish() {
 
 std::string decode_bytes(const Tokenizer& tokenizer, std::span<const int32_t> ids,
                          DetokenizeOptions options) {
+  if (tokenizer.pipeline() != nullptr && !options.continues_text) {
+    return tokenizer.pipeline()->decode(ids, options.show_control);
+  }
   Detokenizer detokenizer(tokenizer, options);
   std::string bytes;
   for (const int32_t id : ids) bytes += detokenizer.push_bytes(id);

@@ -42,12 +42,12 @@ constexpr std::string_view kEndSpellings[] = {
     "<|file_sep|>",
 };
 
+}  // namespace
+
 bool is_end_spelling(std::string_view token) {
   return std::find(std::begin(kEndSpellings), std::end(kEndSpellings), token) !=
          std::end(kEndSpellings);
 }
-
-}  // namespace
 
 std::vector<int32_t> find_end_of_generation(const Vocabulary& vocabulary) {
   std::vector<int32_t> ids;

@@ -1,6 +1,7 @@
 // Which tokens end an answer.
 #pragma once
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "text/vocabulary.h"
@@ -10,5 +11,8 @@ namespace arion {
 // The ids, ascending: those the file names (eos, eot, eom, fim padding, repository, separator) and
 // tokens with a spelling that model families use for it.
 std::vector<int32_t> find_end_of_generation(const Vocabulary& vocabulary);
+
+// Whether model families spell the end of an answer like this.
+bool is_end_spelling(std::string_view token);
 
 }  // namespace arion

@@ -11,31 +11,51 @@ namespace arion {
 namespace {
 
 // GPT-2 spells printable Latin-1 bytes as themselves and the other 68, in order, as U+0100...
-bool spells_itself(int byte) {
+constexpr bool spells_itself(int byte) {
   return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
 }
 
 // Byte for each code point below U+0144, -1 where the alphabet has none.
 constexpr int kAlphabetEnd = 256 + 68;
-std::array<int16_t, kAlphabetEnd> make_alphabet() {
-  std::array<int16_t, kAlphabetEnd> alphabet;
-  alphabet.fill(-1);
+constexpr std::array<int16_t, kAlphabetEnd> kBytes = [] {
+  std::array<int16_t, kAlphabetEnd> bytes{};
+  bytes.fill(-1);
   int next = 256;
   for (int byte = 0; byte < 256; ++byte) {
-    alphabet[spells_itself(byte) ? byte : next++] = static_cast<int16_t>(byte);
+    bytes[spells_itself(byte) ? byte : next++] = static_cast<int16_t>(byte);
   }
-  return alphabet;
+  return bytes;
+}();
+
+constexpr std::array<char16_t, 256> kSpellings = [] {
+  std::array<char16_t, 256> spellings{};
+  for (int c = 0; c < kAlphabetEnd; ++c) {
+    if (kBytes[c] >= 0) spellings[kBytes[c]] = static_cast<char16_t>(c);
+  }
+  return spellings;
+}();
+
+// The byte that a character spells, or -1.
+int byte_of(const Utf8Char& c) {
+  return c.is_valid && c.code_point < kAlphabetEnd ? kBytes[c.code_point] : -1;
 }
 
 }  // namespace
 
+std::string encode_byte_alphabet(std::string_view bytes) {
+  std::string spelled;
+  spelled.reserve(bytes.size() + bytes.size() / 2);
+  for (const char byte : bytes) append_utf8(spelled, kSpellings[static_cast<uint8_t>(byte)]);
+  return spelled;
+}
+
 std::string decode_byte_alphabet(std::string_view spelled) {
-  static const std::array<int16_t, kAlphabetEnd> alphabet = make_alphabet();
   std::string bytes;
+  bytes.reserve(spelled.size());
   while (!spelled.empty()) {
     const Utf8Char c = decode_utf8(spelled);
-    if (c.is_valid && c.code_point < kAlphabetEnd && alphabet[c.code_point] >= 0) {
-      bytes.push_back(static_cast<char>(alphabet[c.code_point]));
+    if (const int byte = byte_of(c); byte >= 0) {
+      bytes.push_back(static_cast<char>(byte));
     } else {
       bytes.append(spelled.substr(0, c.length));
     }
@@ -63,6 +83,15 @@ std::string decode_escapes(std::string_view spelled) {
     }
   }
   return bytes;
+}
+
+std::optional<std::string> decode_byte_spelling(std::string_view spelled) {
+  for (std::string_view rest = spelled; !rest.empty();) {
+    const Utf8Char c = decode_utf8(rest);
+    if (byte_of(c) < 0) return std::nullopt;
+    rest.remove_prefix(c.length);
+  }
+  return decode_byte_alphabet(spelled);
 }
 
 std::string spaces_from_underscores(std::string_view text) {

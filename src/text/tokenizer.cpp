@@ -8,8 +8,12 @@
 #include "text/bpe.h"
 #include "text/end_of_generation.h"
 #include "text/longest_match.h"
+#include "text/normalized_model.h"
+#include "text/pipeline/pipeline.h"
 #include "text/pre_tokenizer.h"
 #include "text/sentencepiece.h"
+#include "text/unigram_tokens.h"
+#include "text/wordpiece_tokens.h"
 
 namespace arion {
 namespace {
@@ -28,14 +32,25 @@ bool is_control_type(TokenType type) {
   return type == TokenType::control || type == TokenType::unknown;
 }
 
-// The ids SentencePiece gives these tokens unless told otherwise.
-void set_sentencepiece_ids(Vocabulary& vocabulary) {
+// The ids that the trainers of these models give unless told otherwise.
+void set_special_ids(Vocabulary& vocabulary) {
   const auto set = [&](std::optional<int32_t>& id, int32_t value) {
     if (!id && static_cast<size_t>(value) < vocabulary.tokens.size()) id = value;
   };
-  set(vocabulary.special.unknown, 0);
-  set(vocabulary.special.bos, 1);
-  set(vocabulary.special.eos, 2);
+  SpecialIds& special = vocabulary.special;
+  if (vocabulary.model == "llama") {
+    set(special.unknown, 0);
+    set(special.bos, 1);
+    set(special.eos, 2);
+  } else if (vocabulary.model == "t5") {
+    set(special.eos, 1);
+    set(special.unknown, 2);
+  } else if (vocabulary.model == "bert") {
+    set(special.unknown, 100);
+    set(special.bos, 101);
+    set(special.separator, 102);
+    special.eos = special.separator;
+  }
 }
 
 const PreTokenizer& pre_tokenizer_of(const Vocabulary& vocabulary) {
@@ -61,28 +76,73 @@ void show_harmony_markers(Vocabulary& vocabulary, std::span<const int32_t> ends)
 
 Tokenizer::Tokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {
   const std::string& model = vocabulary_.model;
-  if (model != "gpt2" && model != "llama" && model != "gemma4" && model != "rwkv") {
+  if (model != "gpt2" && model != "llama" && model != "gemma4" && model != "rwkv" &&
+      model != "t5" && model != "bert") {
     fail(ErrorCode::bad_input,
          "tokenizer.ggml.model is \"{}\", a tokenizer that is not supported; supported are gpt2, "
-         "llama, gemma4, rwkv",
+         "llama, gemma4, rwkv, t5, bert",
          model.substr(0, 80));
   }
   validate(vocabulary_);
   set_defaults();
+  model_ = make_model();
+  find_specials();
+}
+
+std::unique_ptr<const TokenModel> Tokenizer::make_model() const {
   if (has_merges(vocabulary_)) {
     const PreTokenizer& pre = pre_tokenizer_of(vocabulary_);
-    model_ = std::make_unique<Bpe>(
+    return std::make_unique<Bpe>(
         vocabulary_, WordSplitter(pre.regexes),
         BpeOptions{.symbols = pre.traits.symbols, .ignores_merges = pre.traits.ignores_merges});
-  } else if (model == "rwkv") {
-    model_ = std::make_unique<LongestMatch>(vocabulary_);
-  } else {
-    const SpacePrefix prefix = has_space_prefix_ ? SpacePrefix::add : SpacePrefix::none;
-    model_ = std::make_unique<SentencePiece>(vocabulary_, prefix);
   }
+  if (vocabulary_.model == "rwkv") return std::make_unique<LongestMatch>(vocabulary_);
+  if (vocabulary_.model == "t5") return std::make_unique<UnigramTokens>(vocabulary_);
+  if (vocabulary_.model == "bert") return std::make_unique<WordPieceTokens>(vocabulary_);
+  const bool is_normalized = !vocabulary_.precompiled_charsmap.empty() ||
+                             vocabulary_.remove_extra_whitespaces.value_or(false);
+  if (is_normalized) {
+    return std::make_unique<NormalizedModel>(
+        SpmNormalizer(vocabulary_),
+        std::make_unique<SentencePiece>(vocabulary_, SpacePrefix::none));
+  }
+  return std::make_unique<SentencePiece>(vocabulary_,
+                                         has_space_prefix_ ? SpacePrefix::add : SpacePrefix::none);
+}
+
+Tokenizer::Tokenizer(std::unique_ptr<const Pipeline> pipeline, const SpecialIds& special)
+    : pipeline_(std::move(pipeline)) {
+  vocabulary_.model = "tokenizer.json";
+  vocabulary_.special = special;
+  for (int32_t id = 0; id < pipeline_->size(); ++id) {
+    vocabulary_.tokens.emplace_back(pipeline_->spelling(id));
+    vocabulary_.types.push_back(TokenType::normal);
+  }
+  for (const AddedToken& token : pipeline_->added_tokens()) {
+    vocabulary_.types[token.id] = TokenType::user_defined;
+  }
+  for (int32_t id = 0; id < pipeline_->size(); ++id) {
+    if (pipeline_->is_special(id)) vocabulary_.types[id] = TokenType::control;
+    pipeline_bytes_.add(is_control(id) ? spelling(id) : pipeline_->decode_inside(id));
+  }
+  const std::vector<int32_t> around = pipeline_->add_special({});
+  adds_bos_ = special.bos && !around.empty() && around.front() == *special.bos;
+  adds_eos_ = special.eos && !around.empty() && around.back() == *special.eos;
+  has_space_prefix_ = pipeline_->strips_first_space();
+  end_of_generation_ = find_end_of_generation(vocabulary_);
+  find_specials();
+}
+
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+Tokenizer::~Tokenizer() = default;
+
+void Tokenizer::find_specials() {
   std::vector<SpecialMatcher::Token> specials;
   for (int32_t id = 0; id < size(); ++id) {
-    const bool is_cut = is_control(id) || type(id) == TokenType::user_defined;
+    // Unigram finds user-defined tokens itself, behind its normalization of the whole text.
+    const bool is_cut =
+        is_control(id) || (type(id) == TokenType::user_defined && vocabulary_.model != "t5");
     if (is_cut) specials.push_back({vocabulary_.tokens[id], id, is_control(id)});
   }
   specials_.emplace(specials);
@@ -90,16 +150,19 @@ Tokenizer::Tokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary))
 
 void Tokenizer::set_defaults() {
   if (vocabulary_.types.empty()) vocabulary_.types.assign(size(), TokenType::normal);
-  const bool is_sentencepiece = vocabulary_.model == "llama";
-  if (is_sentencepiece) set_sentencepiece_ids(vocabulary_);
+  set_special_ids(vocabulary_);
   PreTokenizerTraits traits;
   if (has_merges(vocabulary_)) traits = pre_tokenizer_of(vocabulary_).traits;
-  adds_bos_ = vocabulary_.add_bos.value_or(is_sentencepiece || traits.adds_bos);
+  const std::string& model = vocabulary_.model;
+  const bool is_sentencepiece = model == "llama" || model == "t5";
+  adds_bos_ = vocabulary_.add_bos.value_or(model == "llama" || model == "bert" || traits.adds_bos);
   // Files of this model say no by mistake.
-  if (vocabulary_.model == "gemma4") adds_bos_ = true;
+  if (model == "gemma4") adds_bos_ = true;
   // RoBERTa's separator is its end token.
-  adds_eos_ = vocabulary_.add_eos.value_or(traits.adds_separator);
-  has_space_prefix_ = is_sentencepiece && vocabulary_.add_space_prefix.value_or(true);
+  adds_eos_ =
+      vocabulary_.add_eos.value_or(model == "t5" || model == "bert" || traits.adds_separator);
+  has_space_prefix_ =
+      (is_sentencepiece && vocabulary_.add_space_prefix.value_or(true)) || model == "bert";
   end_of_generation_ = find_end_of_generation(vocabulary_);
   // An end token that plain text could spell would let a user end the model's turn.
   for (const int32_t id : end_of_generation_) vocabulary_.types[id] = TokenType::control;
@@ -133,6 +196,10 @@ std::vector<int32_t> Tokenizer::encode(std::span<const PromptPiece> pieces,
 std::vector<int32_t> Tokenizer::encode(std::string_view text,
                                        std::span<const TextRange> control_ranges,
                                        EncodeOptions options) const {
+  if (pipeline_) {
+    std::vector<int32_t> ids = pipeline_->encode(text, control_ranges);
+    return options.add_special ? pipeline_->add_special(std::move(ids)) : ids;
+  }
   std::vector<int32_t> ids;
   const SpecialIds& special = vocabulary_.special;
   if (options.add_special && adds_bos_ && special.bos) ids.push_back(*special.bos);
@@ -161,7 +228,7 @@ const std::string& Tokenizer::spelling(int32_t id) const {
 
 std::string_view Tokenizer::bytes(int32_t id) const {
   check_id(id);
-  return model_->bytes(id);
+  return pipeline_ ? pipeline_bytes_[id] : model_->bytes(id);
 }
 
 TokenType Tokenizer::type(int32_t id) const {

@@ -10,9 +10,12 @@
 
 #include "text/special_matcher.h"
 #include "text/token_model.h"
+#include "text/token_table.h"
 #include "text/vocabulary.h"
 
 namespace arion {
+
+class Pipeline;
 
 struct EncodeOptions {
   bool add_special = true;    // BOS and EOS where the model wants them
@@ -31,6 +34,11 @@ class Tokenizer {
  public:
   // Validates the vocabulary; throws Error.
   explicit Tokenizer(Vocabulary vocabulary);
+  // A tokenizer of a Hugging Face folder. `special` names the ids its configuration gives.
+  Tokenizer(std::unique_ptr<const Pipeline> pipeline, const SpecialIds& special);
+  Tokenizer(Tokenizer&&) noexcept;
+  Tokenizer& operator=(Tokenizer&&) noexcept;
+  ~Tokenizer();
 
   // `text` may be any bytes.
   std::vector<int32_t> encode(std::string_view text, EncodeOptions options = {}) const;
@@ -53,11 +61,17 @@ class Tokenizer {
   bool adds_eos() const { return adds_eos_; }
   // Whether encoding puts a space in front of text that decoding must take away.
   bool has_space_prefix() const { return has_space_prefix_; }
+  // Whether it does so behind special tokens, too, not only where the text starts.
+  bool prefixes_every_part() const { return pipeline_ == nullptr; }
+  // Null for a vocabulary of a GGUF file.
+  const Pipeline* pipeline() const { return pipeline_.get(); }
   const std::string& model() const { return vocabulary_.model; }
   const std::string& pre() const { return vocabulary_.pre; }
 
  private:
   void set_defaults();
+  std::unique_ptr<const TokenModel> make_model() const;
+  void find_specials();
   void check_id(int32_t id) const;
   std::vector<int32_t> encode(std::string_view text, std::span<const TextRange> control_ranges,
                               EncodeOptions options) const;
@@ -66,8 +80,10 @@ class Tokenizer {
   bool adds_bos_ = false;
   bool adds_eos_ = false;
   bool has_space_prefix_ = false;
-  std::vector<int32_t> end_of_generation_;  // ascending
-  std::unique_ptr<const TokenModel> model_;
+  std::vector<int32_t> end_of_generation_;   // ascending
+  std::unique_ptr<const TokenModel> model_;  // one of these two is set
+  std::unique_ptr<const Pipeline> pipeline_;
+  TokenBytes pipeline_bytes_;
   std::optional<SpecialMatcher> specials_;
 };
 

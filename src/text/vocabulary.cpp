@@ -57,7 +57,7 @@ void check_tokens(const Vocabulary& vocabulary) {
 
 void check_scores_and_types(const Vocabulary& vocabulary) {
   const size_t count = vocabulary.tokens.size();
-  const bool needs_scores = vocabulary.model == "llama";
+  const bool needs_scores = vocabulary.model == "llama" || vocabulary.model == "t5";
   if (vocabulary.scores.size() != count && (needs_scores || !vocabulary.scores.empty())) {
     fail_count("tokenizer.ggml.scores", vocabulary.scores.size(), count);
   }

@@ -29,17 +29,21 @@ struct SpecialIds {
 
 struct Vocabulary {
   // tokenizer.ggml.model: "gpt2" (BPE with merges), "gemma4" (the same over characters), "llama"
-  // (SentencePiece BPE) or "rwkv" (longest match).
+  // (SentencePiece BPE), "t5" (SentencePiece unigram), "bert" (WordPiece) or "rwkv" (longest
+  // match).
   std::string model;
   std::string pre;  // tokenizer.ggml.pre; empty means "default"
   // Position is the id. Two tokens may be spelled alike: encoding gives the lowest id.
   std::vector<std::string> tokens;
-  std::vector<float> scores;        // one per token, or empty for "gpt2"
+  std::vector<float> scores;        // one per token, or empty for "gpt2" and "bert"
   std::vector<TokenType> types;     // one per token, or empty: all normal
   std::vector<std::string> merges;  // "left right", best first; where has_merges()
   SpecialIds special;
   // Absent: the default of the model and pre-tokenizer.
   std::optional<bool> add_bos, add_eos, add_space_prefix;
+  // Normalization of SentencePiece; see Charsmap.
+  std::string precompiled_charsmap;
+  std::optional<bool> remove_extra_whitespaces;
 
   TokenType type(size_t id) const { return types.empty() ? TokenType::normal : types[id]; }
 };

@@ -1,0 +1,130 @@
+// Looks for the files that make a tokenizer and reads the best one.
+#include "model/tokenizer_folder.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/mapped_file.h"
+#include "text/pipeline/configured.h"
+#include "text/pipeline/other_files.h"
+#include "text/pipeline/tokenizer_json.h"
+#include "text/sentencepiece_model.h"
+
+namespace arion {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Views into a mapped file.
+class TextFile {
+ public:
+  explicit TextFile(const fs::path& path) : file_(path), name_(path.filename().string()) {}
+  std::string_view text() const {
+    return {reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size()};
+  }
+  const std::string& name() const { return name_; }
+
+ private:
+  MappedFile file_;
+  std::string name_;
+};
+
+bool has_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+std::vector<ChatTemplate> read_chat_templates(const fs::path& folder,
+                                              std::vector<ChatTemplate> templates) {
+  const fs::path path = folder / "chat_template.jinja";
+  if (has_file(path)) {
+    std::erase_if(templates, [](const ChatTemplate& t) { return t.name == "default"; });
+    templates.insert(templates.begin(), {"default", std::string(TextFile(path).text())});
+  }
+  std::stable_partition(templates.begin(), templates.end(),
+                        [](const ChatTemplate& t) { return t.name == "default"; });
+  return templates;
+}
+
+TokenizerConfig read_config(const fs::path& folder) {
+  const fs::path path = folder / "tokenizer_config.json";
+  if (!has_file(path)) return {};
+  const TextFile file(path);
+  return read_tokenizer_config(file.text(), file.name());
+}
+
+// Whether BOS and EOS are added: what the configuration says, else what the model family does.
+Tokenizer read_sentencepiece(const TextFile& file, const TokenizerConfig& config) {
+  Vocabulary vocabulary = read_sentencepiece_model(file.text(), file.name());
+  const bool is_t5 = config.tokenizer_class.find("T5") != std::string::npos;
+  vocabulary.add_bos = config.add_bos.value_or(vocabulary.model == "llama");
+  vocabulary.add_eos = config.add_eos.value_or(is_t5);
+  return Tokenizer(std::move(vocabulary));
+}
+
+// Two formats have the same name: lines of base64, and a message whose first field is a piece.
+Tokenizer read_model_file(const fs::path& path, const TokenizerConfig& config) {
+  const TextFile file(path);
+  if (file.text().starts_with('\n')) return read_sentencepiece(file, config);
+  return make_tokenizer(read_tiktoken(file.text(), file.name()), config, NewIds::as_asked);
+}
+
+// The first file with one of these endings, by name.
+std::optional<fs::path> find_by_ending(const fs::path& folder,
+                                       std::initializer_list<std::string_view> endings) {
+  std::optional<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    for (const std::string_view ending : endings) {
+      const bool is_better = !found || it->path() < *found;
+      if (name.ends_with(ending) && is_better && has_file(it->path())) found = it->path();
+    }
+  }
+  return found;
+}
+
+Tokenizer read_tokenizer(const fs::path& folder, const TokenizerConfig& config) {
+  if (const fs::path path = folder / "tokenizer.json"; has_file(path)) {
+    const TextFile file(path);
+    return make_tokenizer(read_tokenizer_json(file.text(), file.name()), config);
+  }
+  if (const fs::path path = folder / "tekken.json"; has_file(path)) {
+    const TextFile file(path);
+    return make_tokenizer(read_tekken(file.text(), file.name()), config, NewIds::as_asked);
+  }
+  if (const fs::path path = folder / "tokenizer.model"; has_file(path)) {
+    return read_model_file(path, config);
+  }
+  if (const auto path = find_by_ending(folder, {".tiktoken", ".model"})) {
+    return read_model_file(*path, config);
+  }
+  if (const fs::path path = folder / "vocab.json"; has_file(path)) {
+    const TextFile vocab(path), merges(folder / "merges.txt");
+    return make_tokenizer(read_vocab_and_merges(vocab.text(), merges.text(), config, vocab.name()),
+                          config, NewIds::as_asked);
+  }
+  if (const fs::path path = folder / "vocab.txt"; has_file(path)) {
+    const TextFile file(path);
+    return make_tokenizer(read_vocab_txt(file.text(), config, file.name()), config,
+                          NewIds::as_asked);
+  }
+  fail(ErrorCode::usage,
+       "{}: there is no tokenizer in this folder; expected tokenizer.json, tekken.json, "
+       "tokenizer.model, *.tiktoken, *.model, vocab.json with merges.txt or vocab.txt",
+       folder.string());
+}
+
+}  // namespace
+
+TokenizerFolder load_tokenizer_folder(const fs::path& folder) {
+  const TokenizerConfig config = read_config(folder);
+  return {.tokenizer = read_tokenizer(folder, config),
+          .chat_templates = read_chat_templates(folder, config.chat_templates)};
+}
+
+}  // namespace arion

@@ -1,0 +1,32 @@
+// What the JSON files beside a tokenizer say about it.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/pipeline/added_tokens.h"
+
+namespace arion {
+
+struct ChatTemplate {
+  std::string name;  // "default", "tool_use", ...
+  std::string text;  // Jinja
+};
+
+// tokenizer_config.json, as far as it matters for encoding and for prompts.
+struct TokenizerConfig {
+  std::string tokenizer_class;
+  // With the ids that the file gives, ascending.
+  std::vector<AddedToken> added_tokens;
+  // Spellings.
+  std::optional<std::string> bos, eos, unknown, separator, padding, mask, cls;
+  std::vector<std::string> more_special;
+  std::optional<bool> add_bos, add_eos, add_prefix_space, lowers_case, keeps_accents;
+  std::vector<ChatTemplate> chat_templates;
+};
+
+// Throws Error{bad_input} naming `name` and the key.
+TokenizerConfig read_tokenizer_config(std::string_view json, const std::string& name);
+
+}  // namespace arion
