@@ -138,15 +138,36 @@ void Engine::step() {
 void Engine::advance(const BatchPlan& plan, const StepResult& result) {
   CHECK(result.rows == plan.logit_rows());
   int row = 0;
+  rows_.clear();
   for (const Run& run : plan.runs) {
     if (run.logits == LogitsRows::none) continue;
-    const std::span<const float> logits(result.row(row), static_cast<size_t>(vocab_));
+    rows_.push_back({.state = requests_.at(run.sequence->id).get(),
+                     .logits = {result.row(row), static_cast<size_t>(vocab_)}});
     row += run.logit_rows();
-    RequestState& state = *requests_.at(run.sequence->id);
-    if (state.advance(logits, sampler_) != FinishReason::none) {
-      state.sequence().state = Sequence::State::finished;
+  }
+  sample_rows();
+  for (const Row& sampled : rows_) {
+    if (sampled.state->advance() != FinishReason::none) {
+      sampled.state->sequence().state = Sequence::State::finished;
     }
   }
+}
+
+// Rows do not depend on each other, so any worker may take any of them.
+void Engine::sample_rows() {
+  WorkerPool* workers = rows_.size() > 1 ? runner_.workers() : nullptr;
+  if (workers == nullptr) {
+    for (const Row& row : rows_) row.state->sample(row.logits, samplers_.front());
+    return;
+  }
+  samplers_.resize(static_cast<size_t>(workers->size()));
+  std::atomic<size_t> next{0};
+  workers->run([&](int worker) {
+    Sampler& sampler = samplers_[static_cast<size_t>(worker)];
+    for (size_t i = next.fetch_add(1); i < rows_.size(); i = next.fetch_add(1)) {
+      rows_[i].state->sample(rows_[i].logits, sampler);
+    }
+  });
 }
 
 // Ends the requests of a step that could not be computed; others go on.

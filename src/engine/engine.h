@@ -52,12 +52,19 @@ class Engine {
     bool empty() const { return submitted.empty() && cancelled.empty() && !is_stopping; }
   };
 
+  // Logits of a step and whose they are.
+  struct Row {
+    RequestState* state;
+    std::span<float> logits;
+  };
+
   void loop();
   void serve();
   Inbox receive();
   void take_in(Inbox& inbox);
   void step();
   void advance(const BatchPlan& plan, const StepResult& result);
+  void sample_rows();
   void fail_runs(const BatchPlan& plan, const std::string& message);
   void finish_all(FinishReason reason, const std::string& message);
   void forget_finished();
@@ -70,7 +77,8 @@ class Engine {
 
   // Of the engine's thread.
   std::unordered_map<RequestId, std::unique_ptr<RequestState>> requests_;
-  Sampler sampler_;
+  std::vector<Sampler> samplers_{1};  // one per worker
+  std::vector<Row> rows_;             // of the current step
   StepCostFit cost_;
 
   std::atomic<RequestId> next_id_ = 1;

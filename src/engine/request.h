@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "sample/logprobs.h"
+#include "sample/sampler_state.h"
 #include "sequence/sampling_params.h"
 #include "sequence/sequence.h"
 
@@ -23,7 +24,10 @@ struct Request {
   int resumed_tokens =
       0;  // how many of the last tokens are such output; their text counts as shown
   int max_tokens = std::numeric_limits<int>::max();  // of output, resumed tokens included
+  int min_tokens = 0;  // no end-of-generation token and no stop id before so many of output
   SamplingParams sampling;
+  // Of the end of an earlier request whose output is resumed; else absent.
+  std::optional<SamplerState> sampler_state;
   uint32_t choice = 0;  // index among several answers to one prompt
   std::vector<std::string> stop_strings;
   std::vector<TokenId> stop_ids;  // besides the model's end-of-generation tokens
@@ -62,6 +66,7 @@ struct RequestSummary {
   int prompt_tokens = 0;              // resumed tokens not included
   int output_tokens = 0;              // resumed and stop tokens included
   std::optional<size_t> stop_string;  // index of the one that was found
+  SamplerState sampler_state;         // to resume with
   int preemptions = 0;
   int64_t queue_us = 0;   // from submit to the first step
   int64_t prompt_us = 0;  // from the first step to the first token

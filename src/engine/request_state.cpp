@@ -22,13 +22,18 @@ RequestState::RequestState(RequestId id, Request request, Sink sink, const Token
     : id_(id),
       request_(std::move(request)),
       sink_(std::move(sink)),
-      tokenizer_(tokenizer),
       context_(context),
       seed_(resolve_seed(request_.sampling)),
       detokenizer_(tokenizer, {.show_control = request_.shows_control}),
       stops_(request_.stop_strings) {
   check(vocab, context);
-  std::sort(request_.stop_ids.begin(), request_.stop_ids.end());
+  sampler_state_ = request_.sampler_state.value_or(initial_state(request_.sampling));
+  ends_ = request_.stop_ids;
+  if (!request_.ignores_end) {
+    const std::span<const TokenId> ends = tokenizer.end_of_generation();
+    ends_.insert(ends_.end(), ends.begin(), ends.end());
+  }
+  std::sort(ends_.begin(), ends_.end());
   sequence_.id = id;
   sequence_.tokens = std::move(request_.tokens);
   sequence_.prompt_tokens = sequence_.size() - request_.resumed_tokens;
@@ -36,7 +41,7 @@ RequestState::RequestState(RequestId id, Request request, Sink sink, const Token
 }
 
 void RequestState::check(int vocab, int context) const {
-  check_params(request_.sampling);
+  check_params(request_.sampling, vocab);
   const std::vector<TokenId>& tokens = request_.tokens;
   const auto size = static_cast<int64_t>(tokens.size());
   if (request_.resumed_tokens < 0 || request_.resumed_tokens >= size) {
@@ -53,6 +58,10 @@ void RequestState::check(int vocab, int context) const {
   }
   if (request_.max_tokens < 0) {
     fail(ErrorCode::bad_input, "max_tokens is {}, expected 0 or more", request_.max_tokens);
+  }
+  if (request_.min_tokens < 0 || request_.min_tokens > request_.max_tokens) {
+    fail(ErrorCode::bad_input, "min_tokens is {}, expected 0 to max_tokens, which is {}",
+         request_.min_tokens, request_.max_tokens);
   }
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i] >= 0 && tokens[i] < vocab) continue;
@@ -81,8 +90,7 @@ void RequestState::replay() {
 }
 
 bool RequestState::is_stop_token(TokenId token) const {
-  return (!request_.ignores_end && tokenizer_.is_end_of_generation(token)) ||
-         std::binary_search(request_.stop_ids.begin(), request_.stop_ids.end(), token);
+  return std::binary_search(ends_.begin(), ends_.end(), token);
 }
 
 FinishReason RequestState::finish_of_length() const {
@@ -96,19 +104,35 @@ FinishReason RequestState::finish_at_start() const {
   return has_stopped ? FinishReason::stop : finish_of_length();
 }
 
-FinishReason RequestState::advance(std::span<const float> logits, Sampler& sampler) {
+History RequestState::history() const {
+  History result{.tokens = sequence_.tokens,
+                 .prompt_tokens = static_cast<size_t>(sequence_.prompt_tokens),
+                 .state = sampler_state_};
+  if (output_tokens() < request_.min_tokens) result.forbidden = ends_;
+  return result;
+}
+
+void RequestState::sample(std::span<float> logits, Sampler& sampler) noexcept {
   const SampleKey key{.seed = seed_,
                       .choice = request_.choice,
                       .position = static_cast<uint32_t>(sequence_.size())};
-  TokenEvent event;
   try {
-    Sample sample = sampler.sample(logits, request_.sampling, key);
-    event.tokens.push_back(sample.token);
-    if (sample.logprobs) event.logprobs.push_back(std::move(*sample.logprobs));
+    sample_ = sampler.sample(logits, request_.sampling, key, history());
   } catch (const Error& error) {
-    finish(FinishReason::error, error.what(), error.code());
+    sample_error_ = error;
+  } catch (const std::exception& error) {
+    sample_error_ = Error(ErrorCode::failed, error.what());
+  }
+}
+
+FinishReason RequestState::advance() {
+  if (sample_error_) {
+    finish(FinishReason::error, sample_error_->what(), sample_error_->code());
     return FinishReason::error;
   }
+  sampler_state_ = sample_.state;
+  TokenEvent event{.tokens = {sample_.token}};
+  if (sample_.logprobs) event.logprobs.push_back(std::move(*sample_.logprobs));
   if (first_token_ == Clock::time_point{}) first_token_ = Clock::now();
   event.finish = accept(event.tokens.front(), event.text);
   const FinishReason reason = event.finish;
@@ -156,6 +180,7 @@ RequestSummary RequestState::summary() const {
                         .prompt_tokens = sequence_.prompt_tokens,
                         .output_tokens = output_tokens(),
                         .stop_string = stops_.stop(),
+                        .sampler_state = sampler_state_,
                         .preemptions = sequence_.preemptions};
   const Clock::time_point now = Clock::now();
   const auto or_now = [&](Clock::time_point time) {

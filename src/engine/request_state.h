@@ -26,13 +26,17 @@ class RequestState {
 
   // Whether the tokens given already are a whole answer.
   FinishReason finish_at_start() const;
-  // Samples from the logits after the last token, appends, and sends the event. Returns whether
-  // that was the end. An unusable row ends the request with an error.
-  FinishReason advance(std::span<const float> logits, Sampler& sampler);
+  // Chooses a token by the logits after the last one. Different requests may do so at the same
+  // time.
+  void sample(std::span<float> logits, Sampler& sampler) noexcept;
+  // Appends what sample() chose and sends the event. Returns whether that was the end. An unusable
+  // row ends the request with an error.
+  FinishReason advance();
   // Sends the last event of a request that ends outside advance(). Never throws.
   void finish(FinishReason reason, std::string error = {}, ErrorCode code = ErrorCode::failed);
 
  private:
+  History history() const;
   void check(int vocab, int context) const;
   void replay();
   bool is_stop_token(TokenId token) const;
@@ -46,9 +50,12 @@ class RequestState {
   RequestId id_;
   Request request_;
   Sink sink_;
-  const Tokenizer& tokenizer_;
   int context_;
   uint64_t seed_;
+  SamplerState sampler_state_;  // after the last token
+  Sample sample_;               // the next one
+  std::optional<Error> sample_error_;
+  std::vector<TokenId> ends_;  // tokens that end the answer
   Sequence sequence_;
   Detokenizer detokenizer_;
   StopMatcher stops_;

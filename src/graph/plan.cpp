@@ -243,7 +243,7 @@ ExecutionPlan Planner::plan(const PlanShape& shape, std::byte* arena) const {
   }
   const ArenaSlot& logits = layout.slots[static_cast<size_t>(graph_.logits.index)];
   CHECK(logits.stride == 0);
-  plan.logits = reinterpret_cast<const float*>(arena + logits.offset);
+  plan.logits = reinterpret_cast<float*>(arena + logits.offset);
   plan.logits_stride =
       activation_stride(ActivationForm::f32, graph_.value(graph_.logits).cols) / sizeof(float);
   verify_barriers(plan);

@@ -53,8 +53,8 @@ struct ExecutionPlan {
   PlanShape shape;
   std::vector<PlanStep> steps;  // the last one computes the logits
   size_t arena_bytes = 0;
-  const float* logits = nullptr;  // [output rows, vocab]
-  size_t logits_stride = 0;       // floats between rows
+  float* logits = nullptr;   // [output rows, vocab]
+  size_t logits_stride = 0;  // floats between rows
 };
 
 // Throws std::logic_error naming the first two steps that may run at the same time though one

@@ -26,7 +26,8 @@ std::function<void(const Weight&)> drop_sources(const GgufFile& file,
 GraphRunner::GraphRunner(Model model, const ModelOptions& options, const RunnerLimits& limits,
                          const KernelRegistry& kernels, WorkerPool& pool,
                          const std::function<void(const Weight&)>& on_packed)
-    : model_(std::move(model)),
+    : workers_(pool),
+      model_(std::move(model)),
       options_(options),
       memory_(plan_memory(model_, options, limits, pool.size())),
       weights_(model_.graph, pool, drop_sources(model_.file, on_packed)) {

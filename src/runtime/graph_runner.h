@@ -33,6 +33,7 @@ class GraphRunner final : public ModelRunner {
   int max_step_logit_rows() const override { return memory_.limits.logit_rows; }
   std::span<const KvGroupSpec> kv_groups() const override { return specs_; }
   std::span<KvPool> pools() override { return pools_; }
+  WorkerPool* workers() override { return &workers_; }
   StepResult run(const BatchPlan& plan) override;
 
   const Model& model() const { return model_; }
@@ -56,6 +57,7 @@ class GraphRunner final : public ModelRunner {
  private:
   void gather(const BatchPlan& batch);
 
+  WorkerPool& workers_;
   Model model_;
   ModelOptions options_;
   MemoryPlan memory_;

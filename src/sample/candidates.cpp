@@ -1,42 +1,43 @@
-// Scans for the peak, for the k largest and for all above a threshold, strip by strip.
+// One pass for the maximum of each block; then only blocks that matter are looked at.
 #include "sample/candidates.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
-#include "base/check.h"
 #include "base/error.h"
 
 namespace arion {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kLowest = std::numeric_limits<float>::lowest();
+constexpr size_t kBlock = ScannedRow::kBlock;
+constexpr size_t kLanes = 16;  // the loops over lanes compile to vector code
 
-// Ids are looked at in strips of this many; the loops over one strip compile to vector code.
-constexpr size_t kStrip = 16;
-
-bool any_at_least(const float* strip, float threshold) {
-  unsigned any = 0;
-  for (size_t i = 0; i < kStrip; ++i) any |= strip[i] >= threshold ? 1u : 0u;
-  return any != 0;
-}
-
-// Calls use(id, logit) for every logit >= threshold(), by ascending id. `use` may raise the
-// threshold.
-template <typename Threshold, typename Use>
-void scan_at_least(std::span<const float> logits, const Threshold& threshold, const Use& use) {
-  size_t id = 0;
-  for (; id + kStrip <= logits.size(); id += kStrip) {
-    if (!any_at_least(&logits[id], threshold())) continue;
-    for (size_t i = id; i < id + kStrip; ++i) {
-      if (logits[i] >= threshold()) use(static_cast<TokenId>(i), logits[i]);
+// Largest of a whole block; `is_invalid` becomes true if one is NaN or +infinity.
+float block_maximum(const float* logits, bool& is_invalid) {
+  std::array<float, kLanes> largest;
+  std::array<int, kLanes> valid;
+  for (size_t i = 0; i < kLanes; ++i) largest[i] = logits[i];
+  for (size_t i = 0; i < kLanes; ++i) valid[i] = logits[i] < kInfinity ? -1 : 0;
+  for (size_t first = kLanes; first < kBlock; first += kLanes) {
+    for (size_t i = 0; i < kLanes; ++i) {
+      const float logit = logits[first + i];
+      valid[i] &= logit < kInfinity ? -1 : 0;  // false for NaN as well
+      largest[i] = largest[i] < logit ? logit : largest[i];
     }
   }
-  for (; id < logits.size(); ++id) {
-    if (logits[id] >= threshold()) use(static_cast<TokenId>(id), logits[id]);
+  for (size_t half = kLanes / 2; half > 0; half /= 2) {
+    for (size_t i = 0; i < half; ++i) {
+      valid[i] &= valid[i + half];
+      largest[i] = largest[i] < largest[i + half] ? largest[i + half] : largest[i];
+    }
   }
+  is_invalid |= valid[0] == 0;
+  return largest[0];
 }
 
 [[noreturn]] void refuse(std::span<const float> logits) {
@@ -51,40 +52,63 @@ void scan_at_least(std::span<const float> logits, const Threshold& threshold, co
   fail(ErrorCode::bad_input, "no token is allowed: all {} logits are -infinity", logits.size());
 }
 
-}  // namespace
-
-Peak find_peak(std::span<const float> logits) {
-  CHECK(!logits.empty());
-  std::array<float, kStrip> largest;
-  largest.fill(-kInfinity);
-  unsigned invalid = 0;
-  size_t id = 0;
-  for (; id + kStrip <= logits.size(); id += kStrip) {
-    for (size_t i = 0; i < kStrip; ++i) {
-      const float logit = logits[id + i];
-      invalid |= logit < kInfinity ? 0u : 1u;  // true for NaN as well
-      largest[i] = largest[i] < logit ? logit : largest[i];
+// Calls use(id, logit) for every logit >= threshold(), by ascending id. `use` may raise the
+// threshold.
+template <typename Threshold, typename Use>
+void visit_at_least(const ScannedRow& row, const Threshold& threshold, const Use& use) {
+  const std::span<const float> logits = row.logits(), maxima = row.block_maxima();
+  for (size_t block = 0; block < maxima.size(); ++block) {
+    if (maxima[block] < threshold()) continue;
+    const size_t end = std::min((block + 1) * kBlock, logits.size());
+    for (size_t id = block * kBlock; id < end; ++id) {
+      if (logits[id] >= threshold()) use(static_cast<TokenId>(id), logits[id]);
     }
   }
-  for (; id < logits.size(); ++id) {
-    invalid |= logits[id] < kInfinity ? 0u : 1u;
-    largest[0] = largest[0] < logits[id] ? logits[id] : largest[0];
-  }
-  const float peak = *std::max_element(largest.begin(), largest.end());
-  if (invalid != 0 || peak == -kInfinity) refuse(logits);
-  const auto first = std::find(logits.begin(), logits.end(), peak);
-  return {.id = static_cast<TokenId>(first - logits.begin()), .logit = *first};
 }
 
-void select_top(std::span<const float> logits, int k, std::vector<Candidate>& out) {
-  CHECK(k > 0);
+// A logit that at least k of the row reach, or the lowest of all numbers.
+float reached_by(const ScannedRow& row, size_t k, std::vector<float>& scratch) {
+  if (row.block_maxima().size() < k) return kLowest;
+  scratch.assign(row.block_maxima().begin(), row.block_maxima().end());
+  const auto kth = scratch.begin() + static_cast<ptrdiff_t>(k) - 1;
+  std::nth_element(scratch.begin(), kth, scratch.end(), std::greater<>());
+  return std::max(*kth, kLowest);
+}
+
+}  // namespace
+
+void ScannedRow::scan(std::span<const float> logits) {
+  if (logits.empty()) fail(ErrorCode::bad_input, "there are no logits to sample from");
+  logits_ = logits;
+  const size_t whole = logits.size() / kBlock;
+  maxima_.resize((logits.size() + kBlock - 1) / kBlock);
+  bool is_invalid = false;
+  for (size_t b = 0; b < whole; ++b) {
+    maxima_[b] = block_maximum(&logits[b * kBlock], is_invalid);
+  }
+  if (whole < maxima_.size()) {
+    std::array<float, kBlock> rest;
+    rest.fill(-kInfinity);
+    std::copy(logits.begin() + static_cast<ptrdiff_t>(whole * kBlock), logits.end(), rest.begin());
+    maxima_[whole] = block_maximum(rest.data(), is_invalid);
+  }
+  const auto block = std::max_element(maxima_.begin(), maxima_.end());
+  if (is_invalid || *block == -kInfinity) refuse(logits);
+  const auto from = logits.begin() + (block - maxima_.begin()) * static_cast<ptrdiff_t>(kBlock);
+  const auto first = std::find(from, logits.end(), *block);
+  best_ = {.id = static_cast<TokenId>(first - logits.begin()), .logit = *first};
+}
+
+void select_top(const ScannedRow& row, size_t k, std::vector<Candidate>& out) {
   out.clear();
-  const size_t wanted = std::min(static_cast<size_t>(k), logits.size());
+  const size_t wanted = std::min(k, row.logits().size());
+  if (wanted == 0) return;
+  if (wanted == 1) return out.push_back(row.best());
+  std::vector<float> scratch;
+  float threshold = reached_by(row, wanted, scratch);
   // Collects up to twice the wanted number, then keeps the better half; what is worse than the
-  // last kept one can never come back. Few rows need more than a handful of such rounds, because
-  // the threshold rises quickly.
+  // last kept one can never come back.
   const size_t full = std::max<size_t>(2 * wanted, 256);
-  float threshold = -kInfinity;
   const auto shrink = [&] {
     std::nth_element(out.begin(), out.begin() + static_cast<ptrdiff_t>(wanted) - 1, out.end(),
                      ranks_before);
@@ -92,20 +116,21 @@ void select_top(std::span<const float> logits, int k, std::vector<Candidate>& ou
     // Later ids lose ties, so only a strictly larger logit is of interest from now on.
     threshold = std::nextafter(out[wanted - 1].logit, kInfinity);
   };
-  scan_at_least(
-      logits, [&] { return threshold; },
+  visit_at_least(
+      row, [&] { return threshold; },
       [&](TokenId id, float logit) {
         out.push_back({id, logit});
-        if (out.size() == full && full > wanted) shrink();
+        if (out.size() == full) shrink();
       });
   if (out.size() > wanted) shrink();
   std::sort(out.begin(), out.end(), ranks_before);
 }
 
-void select_at_least(std::span<const float> logits, float threshold, std::vector<Candidate>& out) {
+void select_at_least(const ScannedRow& row, float threshold, std::vector<Candidate>& out) {
   out.clear();
-  scan_at_least(
-      logits, [&] { return threshold; },
+  const float lowest = std::max(threshold, kLowest);
+  visit_at_least(
+      row, [&] { return lowest; },
       [&](TokenId id, float logit) {
         out.push_back({id, logit});
       });

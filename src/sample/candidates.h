@@ -1,5 +1,6 @@
 // Finding the large logits of a row without sorting it.
 #pragma once
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -19,19 +20,30 @@ inline bool ranks_before(const Candidate& a, const Candidate& b) {
   return a.logit > b.logit || (a.logit == b.logit && a.id < b.id);
 }
 
-// Largest logit of a row and the lowest id that has it.
-struct Peak {
-  TokenId id = 0;
-  float logit = 0;
+// A row that was read once: later searches skip the blocks whose largest logit is too small.
+// -infinity means that a token is not allowed.
+class ScannedRow {
+ public:
+  static constexpr size_t kBlock = 64;  // tokens
+
+  // Keeps `logits`, which must stay as they are. Reuses memory. Throws Error{bad_input} if the row
+  // is empty, a logit is NaN or +infinity, or all are -infinity.
+  void scan(std::span<const float> logits);
+
+  std::span<const float> logits() const { return logits_; }
+  const Candidate& best() const { return best_; }                  // first of all in rank
+  std::span<const float> block_maxima() const { return maxima_; }  // [ceil(size / kBlock)]
+
+ private:
+  std::span<const float> logits_;
+  std::vector<float> maxima_;
+  Candidate best_;
 };
 
-// Throws Error{bad_input} if a logit is NaN or +infinity, or if all are -infinity (= not allowed).
-Peak find_peak(std::span<const float> logits);
+// The min(k, n) first allowed candidates of the row, in order.
+void select_top(const ScannedRow& row, size_t k, std::vector<Candidate>& out);
 
-// The min(k, n) first candidates of the row, in order. One pass when k is far below n.
-void select_top(std::span<const float> logits, int k, std::vector<Candidate>& out);
-
-// All candidates with logit >= threshold, by ascending id.
-void select_at_least(std::span<const float> logits, float threshold, std::vector<Candidate>& out);
+// All allowed candidates with logit >= threshold, by ascending id.
+void select_at_least(const ScannedRow& row, float threshold, std::vector<Candidate>& out);
 
 }  // namespace arion

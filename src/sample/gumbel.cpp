@@ -13,7 +13,7 @@ namespace arion {
 namespace {
 
 // Tokens looked at together; the loops over one strip compile to vector code.
-constexpr size_t kStrip = 64;
+constexpr size_t kStrip = ScannedRow::kBlock;
 
 constexpr float kLn2 = 0.693147f;
 constexpr float kLargestNoise = 22.9f;  // u = 0 gives 33 ln 2
@@ -57,18 +57,21 @@ class Best {
   TokenId token_ = std::numeric_limits<TokenId>::max();
 };
 
-void offer_strip(std::span<const float, kStrip> logits, TokenId first, float temperature,
+// What noise is added to.
+struct Scale {
+  float peak, temperature;
+  float operator()(float logit) const { return (logit - peak) / temperature; }
+};
+
+void offer_strip(std::span<const float, kStrip> logits, TokenId first, const Scale& scale,
                  const SampleKey& key, Best& best) {
   std::array<float, kStrip> scaled;
-  unsigned any = 0;
-  for (size_t i = 0; i < kStrip; ++i) scaled[i] = logits[i] / temperature;
-  for (size_t i = 0; i < kStrip; ++i) any |= best.can_win(scaled[i], kLargestNoise) ? 1u : 0u;
-  if (any == 0) return;
+  for (size_t i = 0; i < kStrip; ++i) scaled[i] = scale(logits[i]);
   std::array<uint32_t, kStrip> words;
   for (size_t i = 0; i < kStrip; ++i) {
     words[i] = noise_word(key, NoisePurpose::token, first + static_cast<TokenId>(i));
   }
-  any = 0;
+  unsigned any = 0;
   for (size_t i = 0; i < kStrip; ++i) {
     any |= best.can_win(scaled[i], noise_bound(words[i])) ? 1u : 0u;
   }
@@ -84,31 +87,41 @@ float gumbel_noise(const SampleKey& key, NoisePurpose purpose, TokenId token) {
   return noise_of_word(noise_word(key, purpose, token));
 }
 
-TokenId gumbel_argmax(std::span<const float> logits, const Peak& peak, float temperature,
-                      const SampleKey& key) {
+TokenId gumbel_argmax(const ScannedRow& row, float temperature, const SampleKey& key) {
+  const std::span<const float> logits = row.logits();
+  const Scale scale{row.best().logit, temperature};
   Best best;
   // The likeliest token first: a good score early spares the others most of the work.
-  best.offer(peak.id, peak.logit / temperature, noise_word(key, NoisePurpose::token, peak.id));
-  size_t begin = 0;
-  for (; begin + kStrip <= logits.size(); begin += kStrip) {
-    offer_strip(logits.subspan(begin).first<kStrip>(), static_cast<TokenId>(begin), temperature,
-                key, best);
-  }
-  for (; begin < logits.size(); ++begin) {
-    const auto token = static_cast<TokenId>(begin);
-    best.offer(token, logits[begin] / temperature, noise_word(key, NoisePurpose::token, token));
+  best.offer(row.best().id, 0, noise_word(key, NoisePurpose::token, row.best().id));
+  for (size_t block = 0; block < row.block_maxima().size(); ++block) {
+    if (!best.can_win(scale(row.block_maxima()[block]), kLargestNoise)) continue;
+    const size_t begin = block * kStrip;
+    if (begin + kStrip <= logits.size()) {
+      offer_strip(logits.subspan(begin).first<kStrip>(), static_cast<TokenId>(begin), scale, key,
+                  best);
+      continue;
+    }
+    for (size_t i = begin; i < logits.size(); ++i) {
+      const auto token = static_cast<TokenId>(i);
+      best.offer(token, scale(logits[i]), noise_word(key, NoisePurpose::token, token));
+    }
   }
   return best.token();
 }
 
-TokenId gumbel_argmax(std::span<const Candidate> candidates, float temperature,
+TokenId gumbel_argmax(std::span<const Candidate> candidates, float peak, float temperature,
                       const SampleKey& key) {
   CHECK(!candidates.empty());
+  const Scale scale{peak, temperature};
   Best best;
   for (const Candidate& c : candidates) {
-    best.offer(c.id, c.logit / temperature, noise_word(key, NoisePurpose::token, c.id));
+    best.offer(c.id, scale(c.logit), noise_word(key, NoisePurpose::token, c.id));
   }
   return best.token();
+}
+
+double uniform(const SampleKey& key, NoisePurpose purpose) {
+  return (static_cast<double>(noise_word(key, purpose, 0)) + 0.5) * 0x1p-32;
 }
 
 }  // namespace arion

@@ -2,7 +2,7 @@
 //
 // u is the first word of Philox4x32-10 with key (seed low, seed high) and counter (position, token,
 // choice, purpose); v = (u + 0.5) * 2^-32; the noise is -log(-log1p(-v)) in fp64, rounded to fp32.
-// The argmax of l/T + noise is a sample of softmax(l/T), without any generator state.
+// The argmax of (l - peak)/T + noise is a sample of softmax(l/T), without any generator state.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace arion {
 
-enum class NoisePurpose : uint32_t { token = 0 };
+enum class NoisePurpose : uint32_t { token = 0, xtc = 1 };
 
 // Which draw: everything the noise depends on except the token.
 struct SampleKey {
@@ -22,12 +22,14 @@ struct SampleKey {
 
 float gumbel_noise(const SampleKey& key, NoisePurpose purpose, TokenId token);
 
-// argmax of l / T + noise over the row, ties to the lowest id. temperature > 0; `peak` is
-// find_peak(logits).
-TokenId gumbel_argmax(std::span<const float> logits, const Peak& peak, float temperature,
+// argmax of (l - peak) / T + noise over the allowed tokens of the row, ties to the lowest id, with
+// peak the largest logit and temperature > 0.
+TokenId gumbel_argmax(const ScannedRow& row, float temperature, const SampleKey& key);
+// The same over some tokens (at least one, of which `peak` is the largest logit), in any order.
+TokenId gumbel_argmax(std::span<const Candidate> candidates, float peak, float temperature,
                       const SampleKey& key);
-// The same over some of the row's tokens (at least one), in any order.
-TokenId gumbel_argmax(std::span<const Candidate> candidates, float temperature,
-                      const SampleKey& key);
+
+// A number in (0, 1) for decisions that concern no single token.
+double uniform(const SampleKey& key, NoisePurpose purpose);
 
 }  // namespace arion

@@ -1,17 +1,16 @@
-// Log-softmax of the chosen token and its rivals, before or after the stages.
+// Log-softmax of the chosen token and its rivals.
 #include "sample/logprobs.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "base/real_math.h"
-#include "sample/check_params.h"
 #include "sample/softmax.h"
 
 namespace arion {
 namespace {
 
-// Log-softmax with a known sum: (l - peak) / T - ln sum.
+// The logarithm of e^((l - peak) / T) / sum.
 class LogSoftmax {
  public:
   LogSoftmax(float peak, float temperature, double sum)
@@ -25,47 +24,35 @@ class LogSoftmax {
   double peak_, temperature_, log_sum_;
 };
 
-TokenLogprobs of_greedy(TokenId chosen, int count) {
-  TokenLogprobs result;  // all the mass on one token
-  if (count > 0) result.top.push_back({.id = chosen, .logprob = 0});
-  return result;
-}
-
-TokenLogprobs of_row(std::span<const float> logits, const LogSoftmax& log_softmax, int count,
-                     TokenId chosen) {
-  TokenLogprobs result{.chosen = log_softmax(logits[static_cast<size_t>(chosen)]), .top = {}};
-  if (count == 0) return result;
-  std::vector<Candidate> top;
-  select_top(logits, count, top);
-  for (const Candidate& c : top) result.top.push_back({c.id, log_softmax(c.logit)});
-  return result;
+void add_top(TokenLogprobs& result, std::span<const Candidate> best,
+             const LogSoftmax& log_softmax) {
+  for (const Candidate& c : best) result.top.push_back({c.id, log_softmax(c.logit)});
 }
 
 }  // namespace
 
-TokenLogprobs compute_logprobs(std::span<const float> logits, const Peak& peak,
-                               const Survivors& survivors, const SamplingParams& params,
-                               TokenId chosen) {
-  const int count = params.logprobs;
-  const bool is_processed = params.logprobs_of == LogprobsOf::processed;
-  if (is_processed && is_greedy(params)) return of_greedy(chosen, count);
-  if (!is_processed || survivors.is_everything) {
-    const float temperature = is_processed ? params.temperature : 1.0f;
-    const double sum = sum_exp(logits, peak.logit, temperature);
-    return of_row(logits, {peak.logit, temperature, sum}, count, chosen);
+TokenLogprobs model_logprobs(const ScannedRow& row, int count, TokenId chosen) {
+  const float peak = row.best().logit;
+  const LogSoftmax log_softmax(peak, 1.0f, sum_exp(row.logits(), peak, 1.0f));
+  TokenLogprobs result{.chosen = log_softmax(row.logits()[static_cast<size_t>(chosen)])};
+  std::vector<Candidate> best;
+  select_top(row, static_cast<size_t>(count), best);
+  add_top(result, best, log_softmax);
+  return result;
+}
+
+TokenLogprobs survivor_logprobs(Survivors& survivors, int count, TokenId chosen) {
+  const LogSoftmax log_softmax(survivors.peak(), survivors.temperature(), survivors.moments().mass);
+  TokenLogprobs result;
+  if (survivors.is_everything()) {
+    result.chosen = log_softmax(survivors.row().logits()[static_cast<size_t>(chosen)]);
+  } else {
+    const std::span<const Candidate> list = survivors.list();
+    const auto found =
+        std::find_if(list.begin(), list.end(), [&](const Candidate& c) { return c.id == chosen; });
+    result.chosen = log_softmax(found->logit);
   }
-  std::vector<Candidate> sorted = survivors.kept;
-  std::sort(sorted.begin(), sorted.end(), ranks_before);
-  double sum = 0;
-  for (const Candidate& c : sorted) {
-    sum += static_cast<double>(exp_nonpositive((c.logit - peak.logit) / params.temperature));
-  }
-  const LogSoftmax log_softmax(peak.logit, params.temperature, sum);
-  TokenLogprobs result{.chosen = log_softmax(logits[static_cast<size_t>(chosen)]), .top = {}};
-  const size_t shown = std::min(sorted.size(), static_cast<size_t>(count));
-  for (size_t i = 0; i < shown; ++i) {
-    result.top.push_back({sorted[i].id, log_softmax(sorted[i].logit)});
-  }
+  add_top(result, survivors.best(static_cast<size_t>(count)), log_softmax);
   return result;
 }
 

@@ -1,27 +1,27 @@
 // Log probabilities of a sampled token and its rivals.
 #pragma once
-#include <span>
 #include <vector>
 
-#include "sample/stages.h"
+#include "sample/survivors.h"
 
 namespace arion {
 
 struct TokenLogprob {
   TokenId id = 0;
-  float logprob = 0;  // <= 0; -infinity for what the stages removed
+  float logprob = 0;  // <= 0; -infinity for tokens that are not allowed
 
   bool operator==(const TokenLogprob&) const = default;
 };
 
 struct TokenLogprobs {
   float chosen = 0;
-  std::vector<TokenLogprob> top;  // params.logprobs entries at most, in candidate order
+  std::vector<TokenLogprob> top;  // so many as asked for at most, in rank order
 };
 
-// Per params.logprobs_of: of the row itself, or of what `survivors` left at params.temperature.
-TokenLogprobs compute_logprobs(std::span<const float> logits, const Peak& peak,
-                               const Survivors& survivors, const SamplingParams& params,
-                               TokenId chosen);
+// Of the row at temperature 1, with the `count` best tokens.
+TokenLogprobs model_logprobs(const ScannedRow& row, int count, TokenId chosen);
+
+// Of the tokens left, at their temperature.
+TokenLogprobs survivor_logprobs(Survivors& survivors, int count, TokenId chosen);
 
 }  // namespace arion

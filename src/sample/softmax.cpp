@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace arion {
 namespace {
@@ -42,19 +43,32 @@ inline float exp_kernel(float x) {
   return std::bit_cast<float>(result > kLeast ? result : 0u);
 }
 
-// Summands of one chunk into `out`, and their sum. Vector code, as neither loop has branches.
-float sum_chunk(std::span<const float> chunk, float peak, float temperature, float* out) {
-  for (size_t i = 0; i < chunk.size(); ++i) out[i] = exp_kernel((chunk[i] - peak) / temperature);
+// 16 lanes by ascending index, then folded by halves.
+float sum_lanes(std::span<const float> summands) {
   std::array<float, kLanes> lanes{};
   size_t id = 0;
-  for (; id + kLanes <= chunk.size(); id += kLanes) {
-    for (size_t i = 0; i < kLanes; ++i) lanes[i] += out[id + i];
+  for (; id + kLanes <= summands.size(); id += kLanes) {
+    for (size_t i = 0; i < kLanes; ++i) lanes[i] += summands[id + i];
   }
-  for (size_t i = 0; id + i < chunk.size(); ++i) lanes[i] += out[id + i];
+  for (size_t i = 0; id + i < summands.size(); ++i) lanes[i] += summands[id + i];
   for (size_t half = kLanes / 2; half > 0; half /= 2) {
     for (size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
   }
   return lanes[0];
+}
+
+// Summands of one chunk into `out`, and their sum. Vector code, as no loop has branches.
+float sum_chunk(std::span<const float> chunk, float peak, float temperature, float* out) {
+  for (size_t i = 0; i < chunk.size(); ++i) out[i] = exp_kernel((chunk[i] - peak) / temperature);
+  return sum_lanes({out, chunk.size()});
+}
+
+// Calls use(begin, chunk) for the absolute chunks of a row.
+template <typename Use>
+void for_each_chunk(std::span<const float> logits, const Use& use) {
+  for (size_t begin = 0; begin < logits.size(); begin += kChunk) {
+    use(begin, logits.subspan(begin, std::min(kChunk, logits.size() - begin)));
+  }
 }
 
 }  // namespace
@@ -66,21 +80,39 @@ float exp_nonpositive(float x) {
 double sum_exp(std::span<const float> logits, float peak, float temperature) {
   std::array<float, kChunk> scratch;
   double total = 0;
-  for (size_t begin = 0; begin < logits.size(); begin += kChunk) {
-    const auto chunk = logits.subspan(begin, std::min(kChunk, logits.size() - begin));
-    total += sum_chunk(chunk, peak, temperature, scratch.data());
-  }
+  for_each_chunk(logits, [&](size_t, std::span<const float> chunk) {
+    total += static_cast<double>(sum_chunk(chunk, peak, temperature, scratch.data()));
+  });
   return total;
 }
 
-double sum_exp(std::span<const float> logits, float peak, std::vector<float>& summands) {
+double sum_exp(std::span<const float> logits, float peak, float temperature,
+               std::vector<float>& summands) {
   summands.resize(logits.size());
   double total = 0;
-  for (size_t begin = 0; begin < logits.size(); begin += kChunk) {
-    const auto chunk = logits.subspan(begin, std::min(kChunk, logits.size() - begin));
-    total += sum_chunk(chunk, peak, 1.0f, &summands[begin]);
-  }
+  for_each_chunk(logits, [&](size_t begin, std::span<const float> chunk) {
+    total += static_cast<double>(sum_chunk(chunk, peak, temperature, &summands[begin]));
+  });
   return total;
+}
+
+ExpMoments sum_exp_moments(std::span<const float> logits, float peak, float temperature) {
+  // Below this e^x is 0, and a product with -infinity must not spoil the sum.
+  constexpr float kLeastX = -88.0f;
+  std::array<float, kChunk> scratch;
+  ExpMoments result;
+  for_each_chunk(logits, [&](size_t, std::span<const float> chunk) {
+    result.sum += static_cast<double>(sum_chunk(chunk, peak, temperature, scratch.data()));
+    int count = 0;
+    for (size_t i = 0; i < chunk.size(); ++i) {
+      const float x = (chunk[i] - peak) / temperature;
+      scratch[i] *= x > kLeastX ? x : kLeastX;
+      count += chunk[i] >= std::numeric_limits<float>::lowest() ? 1 : 0;
+    }
+    result.weighted += static_cast<double>(sum_lanes({scratch.data(), chunk.size()}));
+    result.count += static_cast<size_t>(count);
+  });
+  return result;
 }
 
 }  // namespace arion

@@ -4,6 +4,7 @@
 // ascending id in fp32 and are folded by halves; chunks are added in order in fp64. The
 // exponential is a polynomial without fused operations, so that every instruction set agrees.
 #pragma once
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -15,7 +16,16 @@ float exp_nonpositive(float x);
 // Sum over the row of e^((l - peak) / temperature) with peak its largest logit.
 double sum_exp(std::span<const float> logits, float peak, float temperature);
 
-// The same at temperature 1, and the summands.
-double sum_exp(std::span<const float> logits, float peak, std::vector<float>& summands);
+// The same, and the summands.
+double sum_exp(std::span<const float> logits, float peak, float temperature,
+               std::vector<float>& summands);
+
+// With x = (l - peak) / temperature, in the same order: how many l are above -infinity, the sum of
+// e^x, and the sum of x e^x.
+struct ExpMoments {
+  size_t count = 0;
+  double sum = 0, weighted = 0;
+};
+ExpMoments sum_exp_moments(std::span<const float> logits, float peak, float temperature);
 
 }  // namespace arion

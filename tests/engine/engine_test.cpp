@@ -69,6 +69,7 @@ std::vector<TokenId> expected_tokens(const Request& request, int window, int voc
   Sampler sampler;
   std::vector<TokenId> history = request.tokens;
   std::vector<float> logits(320);
+  SamplerState state = initial_state(request.sampling);
   for (int i = 0; i < request.max_tokens; ++i) {
     const size_t hidden = window > 0 && history.size() > static_cast<size_t>(window)
                               ? history.size() - static_cast<size_t>(window)
@@ -77,8 +78,12 @@ std::vector<TokenId> expected_tokens(const Request& request, int window, int voc
     const SampleKey key{.seed = *request.sampling.seed,
                         .choice = request.choice,
                         .position = static_cast<uint32_t>(history.size())};
-    const auto row = std::span<const float>(logits).first(static_cast<size_t>(vocab));
-    history.push_back(sampler.sample(row, request.sampling, key).token);
+    const auto row = std::span<float>(logits).first(static_cast<size_t>(vocab));
+    const Sample sample =
+        sampler.sample(row, request.sampling, key,
+                       {.tokens = history, .prompt_tokens = request.tokens.size(), .state = state});
+    state = sample.state;
+    history.push_back(sample.token);
     if (history.back() == test::kEos) break;
   }
   return {history.begin() + static_cast<ptrdiff_t>(request.tokens.size()), history.end()};
@@ -192,6 +197,47 @@ TEST(Engine, StopIdsEndAndEndTokensCanBeIgnored) {
   EXPECT_EQ(answer.text, "BCDEFGHIJK??");
 }
 
+TEST(Engine, NoEndTokenAndNoStopIdComesBeforeMinTokens) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner(stop_fixture());
+  Engine engine(runner, tokenizer);
+  Request request = greedy_a(20);
+  request.min_tokens = 12;
+  const Answer answer = ask(engine, request);
+  EXPECT_EQ(answer.text.substr(0, 10), "BCDEFGHIJK");
+  EXPECT_EQ(std::count(answer.tokens.begin(), answer.tokens.begin() + 12, test::kEos), 0);
+  request.stop_ids = {'I'};
+  const Answer without = ask(engine, request);
+  EXPECT_EQ(std::count(without.tokens.begin(), without.tokens.begin() + 12, 'I'), 0);
+  EXPECT_GT(without.tokens.size(), 12u);
+  request.min_tokens = 3;
+  EXPECT_EQ(ask(engine, request).text, "BCDEFGH") << "the stop id comes later";
+}
+
+TEST(Engine, PenaltiesAndStateFollowTheAnswer) {
+  const Tokenizer tokenizer = test::byte_tokenizer();
+  FakeRunner runner;
+  Engine engine(runner, tokenizer);
+  Request request = seeded(bytes_of("mirostat"), 11, 60);
+  request.ignores_end = true;
+  request.sampling.temperature = 0.4f;
+  request.sampling.penalties = {.repetition = 1.3f, .frequency = 0.2f};
+  request.sampling.mirostat = {.version = 2, .tau = 3};
+  const Answer whole = ask(engine, request);
+  std::vector<TokenId> expected = expected_tokens(request, 0, tokenizer.size());
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), whole.tokens.begin()));
+  Request first = request;
+  first.max_tokens = 25;
+  const Answer before = ask(engine, first);
+  Request rest = request;
+  rest.tokens.insert(rest.tokens.end(), before.tokens.begin(), before.tokens.end());
+  rest.resumed_tokens = 25;
+  rest.sampler_state = before.last.summary.sampler_state;
+  const Answer after = ask(engine, rest);
+  EXPECT_TRUE(std::equal(after.tokens.begin(), after.tokens.end(), whole.tokens.begin() + 25));
+  EXPECT_EQ(after.last.summary.sampler_state, whole.last.summary.sampler_state);
+}
+
 TEST(Engine, EndsAtTheEndOfTheContext) {
   const Tokenizer tokenizer = test::byte_tokenizer();
   FakeRunner runner({.context = 30});
@@ -210,8 +256,12 @@ TEST(Engine, EndsAtTheEndOfTheContext) {
 // Corpus case 067, and preemption: pools far too small for everyone at once.
 TEST(Engine, AnswersDoNotDependOnWhatElseRuns) {
   const Tokenizer tokenizer = test::byte_tokenizer();
+  WorkerPool workers(3);
   for (const int window : {0, 24}) {
-    FakeRunner runner({.step_tokens = 24, .blocks = 14, .window = window});
+    FakeRunner runner({.step_tokens = 24,
+                       .blocks = 14,
+                       .workers = window == 0 ? nullptr : &workers,
+                       .window = window});
     std::vector<Request> requests;
     for (uint64_t i = 0; i < 24; ++i) {
       Request request = seeded(bytes_of(std::string(3 + i * 5 % 60, static_cast<char>('a' + i))),
@@ -219,6 +269,8 @@ TEST(Engine, AnswersDoNotDependOnWhatElseRuns) {
       request.choice = static_cast<uint32_t>(i % 2);
       request.ignores_end = i % 3 == 0;
       if (i % 4 == 1) request.sampling.top_k = 5;
+      if (i % 4 == 2) request.sampling.penalties = {.repetition = 1.5f, .presence = 0.5f};
+      if (i % 4 == 3) request.sampling.mirostat.version = 2;
       requests.push_back(std::move(request));
     }
     EventQueue queue;
@@ -338,6 +390,8 @@ TEST(Engine, RefusesBadRequestsByName) {
   says({.tokens = std::vector<TokenId>(1000, 1)}, "no room for an answer");
   says({.tokens = {1}, .resumed_tokens = 1}, "at least one token");
   says({.tokens = {1}, .max_tokens = -1}, "max_tokens");
+  says({.tokens = {1}, .max_tokens = 3, .min_tokens = 4}, "min_tokens is 4, expected 0 to");
+  says({.tokens = {1}, .sampling = {.logit_bias = {{261, 1}}}}, "token 261, expected 0 to 260");
   says({.tokens = {1}, .sampling = {.temperature = -1}}, "temperature");
   says({.tokens = {1}, .stop_strings = {""}}, "stop string");
   says({.tokens = {1}, .stop_ids = {5, 261}}, "stop id 261 is outside the vocabulary");

@@ -34,7 +34,8 @@ struct FakeOptions {
   int context = 1000;
   int step_tokens = 64;
   int blocks = 200;  // per group
-  int window = 0;    // of a second group, if not 0; the logits then see only the window
+  WorkerPool* workers = nullptr;
+  int window = 0;  // of a second group, if not 0; the logits then see only the window
   FakeModel model = hash_model;
 };
 
@@ -57,6 +58,7 @@ class FakeRunner final : public ModelRunner {
   int max_step_logit_rows() const override { return options_.step_tokens; }
   std::span<const KvGroupSpec> kv_groups() const override { return groups_; }
   std::span<KvPool> pools() override { return pools_; }
+  WorkerPool* workers() override { return options_.workers; }
 
   StepResult run(const BatchPlan& plan) override {
     if (before_step) before_step(plan);

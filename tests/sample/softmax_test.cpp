@@ -53,5 +53,28 @@ TEST(Softmax, SumFollowsTheFixedOrderBitForBit) {
   }
 }
 
+TEST(Softmax, MomentsAgreeWithFp64) {
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    const std::vector<float> row = test::random_row(seed);
+    const float peak = *std::max_element(row.begin(), row.end());
+    for (const float temperature : {1.0f, 0.3f}) {
+      double sum = 0, weighted = 0;
+      size_t count = 0;
+      for (const float logit : row) {
+        if (!std::isfinite(logit)) continue;
+        const double x = static_cast<double>(logit - peak) / static_cast<double>(temperature);
+        ++count;
+        sum += std::exp(x);
+        weighted += x * std::exp(x);
+      }
+      const ExpMoments moments = sum_exp_moments(row, peak, temperature);
+      EXPECT_EQ(moments.count, count);
+      EXPECT_EQ(moments.sum, sum_exp(row, peak, temperature));
+      EXPECT_NEAR(moments.sum, sum, 2e-6 * sum);
+      EXPECT_NEAR(moments.weighted, weighted, 4e-6 * sum * 10);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace arion

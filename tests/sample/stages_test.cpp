@@ -1,102 +1,159 @@
-// Stages against references that sort and sum everything in fp64.
-#include "sample/stages.h"
-
+// Every stage against its definition, on whole rows and on what another stage left.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-
+#include "sample/presets.h"
 #include "sample/random_rows.h"
+#include "sample/reference_stages.h"
+#include "sample/stage.h"
 
 namespace arion {
 namespace {
 
-struct Expected {
-  std::vector<Candidate> kept;  // in order
-  bool is_on_the_line = false;  // a comparison was closer than fp32 can tell
+using test::Choice;
+
+struct Setting {
+  const char* stage;
+  SamplingParams params;
 };
 
-// Distance to a limit below which fp32 exponentials may decide otherwise.
-constexpr double kTooClose = 2e-6;
-
-std::vector<Candidate> sorted_row(const std::vector<float>& row) {
-  std::vector<Candidate> sorted;
-  for (size_t i = 0; i < row.size(); ++i) sorted.push_back({static_cast<TokenId>(i), row[i]});
-  std::sort(sorted.begin(), sorted.end(), ranks_before);
-  return sorted;
-}
-
-Expected by_definition(const std::vector<Candidate>& sorted, const SamplingParams& params) {
-  Expected result{.kept = sorted};
-  std::vector<Candidate>& kept = result.kept;
-  const double peak = kept.front().logit;
-  if (params.top_k > 0) kept.resize(std::min(kept.size(), static_cast<size_t>(params.top_k)));
-  const auto mass_of = [&](const Candidate& c) { return std::exp(c.logit - peak); };
-  if (params.top_p < 1.0f) {
-    double total = 0;
-    for (const Candidate& c : kept) total += mass_of(c);
-    double sum = 0;
-    size_t count = 0;
-    while (count < kept.size()) {
-      sum += mass_of(kept[count++]);
-      const double distance = sum / total - static_cast<double>(params.top_p);
-      if (std::abs(distance) < kTooClose) result.is_on_the_line = true;
-      if (distance >= 0) break;
+std::vector<Setting> settings() {
+  std::vector<Setting> result;
+  const auto add = [&](const char* stage, auto member, std::initializer_list<float> values) {
+    for (const float value : values) {
+      result.push_back({.stage = stage});
+      result.back().params.*member = value;
     }
-    kept.resize(count);
+  };
+  for (const int k : {1, 2, 40, 1 << 30}) {
+    result.push_back({.stage = "top_k", .params = {.top_k = k}});
   }
-  if (params.min_p > 0.0f) {
-    std::erase_if(kept, [&](const Candidate& c) {
-      const double distance = mass_of(c) - static_cast<double>(params.min_p);
-      if (std::abs(distance) < kTooClose) result.is_on_the_line = true;
-      return distance < 0;
-    });
+  add("top_p", &SamplingParams::top_p, {0.95f, 0.3f, 0.0f});
+  add("min_p", &SamplingParams::min_p, {0.05f, 0.5f, 1e-6f});
+  add("typical_p", &SamplingParams::typical_p, {0.95f, 0.2f});
+  add("top_n_sigma", &SamplingParams::top_n_sigma, {1.0f, 2.5f});
+  add("top_h", &SamplingParams::top_h, {0.4f, 0.9f});
+  add("epsilon_cutoff", &SamplingParams::epsilon_cutoff, {3e-4f, 0.1f});
+  add("eta_cutoff", &SamplingParams::eta_cutoff, {3e-4f, 0.1f});
+  add("temperature", &SamplingParams::temperature, {0.5f});
+  for (const float probability : {0.5f, 1.0f}) {
+    for (const float threshold : {0.1f, 0.01f}) {
+      result.push_back({.stage = "xtc"});
+      result.back().params.xtc = {.probability = probability, .threshold = threshold};
+    }
+  }
+  for (const float exponent : {1.0f, 0.5f, 3.0f}) {
+    result.push_back({.stage = "temperature", .params = {.temperature = 0.8f}});
+    result.back().params.dynatemp_range = 0.7f;
+    result.back().params.dynatemp_exponent = exponent;
   }
   return result;
 }
 
-std::vector<Candidate> survivors_of(const std::vector<float>& row, const SamplingParams& params) {
-  Survivors survivors;
-  apply_stages(row, find_peak(row), params, survivors);
-  if (survivors.is_everything) return sorted_row(row);
-  std::sort(survivors.kept.begin(), survivors.kept.end(), ranks_before);
-  return survivors.kept;
+std::vector<Candidate> left(Survivors& survivors) {
+  const std::span<const Candidate> sorted = survivors.sorted();
+  return {sorted.begin(), sorted.end()};
+}
+
+// What happened before the stage under test: nothing, truncation, or a high temperature.
+enum class Before { nothing, top_k, temperature };
+
+void prepare(Before before, Survivors& survivors, Choice& choice) {
+  if (before == Before::top_k) {
+    survivors.keep_first(50);
+    choice.tokens.resize(std::min<size_t>(choice.tokens.size(), 50));
+  }
+  if (before == Before::temperature) {
+    survivors.set_temperature(1.75f);
+    choice.temperature = 1.75;
+  }
 }
 
 TEST(Stages, EqualTheirDefinitionsOnAThousandRows) {
-  int compared = 0;
+  const std::vector<Setting> all = settings();
+  int compared = 0, skipped = 0;
+  ScannedRow scanned;
+  Survivors survivors;
   for (uint32_t seed = 0; seed < 1000; ++seed) {
     const std::vector<float> row = test::random_row(seed);
-    const std::vector<Candidate> sorted = sorted_row(row);
-    for (const int top_k : {0, 1, 40}) {
-      for (const float top_p : {1.0f, 0.95f, 0.3f, 0.0f}) {
-        for (const float min_p : {0.0f, 0.05f, 1.0f}) {
-          const SamplingParams params{.top_k = top_k, .top_p = top_p, .min_p = min_p};
-          const Expected expected = by_definition(sorted, params);
-          // min_p = 1 lies on the line by definition: exactly the tokens equal to the largest.
-          if (expected.is_on_the_line && min_p != 1.0f) continue;
-          ++compared;
-          ASSERT_EQ(survivors_of(row, params), expected.kept)
-              << "seed " << seed << ", top_k " << top_k << ", top_p " << top_p << ", min_p "
-              << min_p;
-        }
+    const Choice untouched(row);
+    scanned.scan(row);
+    const SampleKey key{.seed = seed};
+    const double draw = uniform(key, NoisePurpose::xtc);
+    for (size_t s = 0; s < all.size(); ++s) {
+      const auto before = static_cast<Before>((seed + s) % 3);
+      Choice expected = untouched;
+      survivors.start(scanned);
+      prepare(before, survivors, expected);
+      const Stage& stage = *find_stage(all[s].stage);
+      ASSERT_TRUE(stage.is_on(all[s].params)) << stage.name;
+      ASSERT_NO_THROW(stage.check(all[s].params)) << stage.name;
+      if (before == Before::temperature && stage.name == std::string("temperature")) continue;
+      stage.apply(survivors, all[s].params, key);
+      test::reference_stages().at(all[s].stage)(expected, all[s].params, draw);
+      if (expected.is_on_the_line) {
+        ++skipped;
+        continue;
       }
+      ++compared;
+      ASSERT_EQ(left(survivors), expected.tokens) << stage.name << ", seed " << seed;
+      ASSERT_EQ(survivors.peak(), expected.tokens.front().logit) << stage.name;
+      ASSERT_NEAR(static_cast<double>(survivors.temperature()), expected.temperature, 1e-4)
+          << stage.name << ", seed " << seed;
     }
   }
-  EXPECT_GT(compared, 30000);
+  EXPECT_GT(compared, 25000);
+  EXPECT_LT(skipped, compared / 20);
+}
+
+TEST(Stages, AllHaveADefinitionHereAndAPlaceInEveryPreset) {
+  for (const Stage* stage : all_stages()) {
+    EXPECT_TRUE(test::reference_stages().contains(stage->name)) << stage->name;
+    EXPECT_FALSE(stage->is_on({})) << stage->name << " is on by default";
+    for (const SamplingPreset& preset : sampling_presets()) {
+      EXPECT_EQ(std::count(preset.order.begin(), preset.order.end(), stage->name), 1)
+          << stage->name << " in " << preset.name;
+      EXPECT_EQ(preset.order.size(), all_stages().size());
+    }
+  }
+}
+
+TEST(Stages, LeaveOneTokenAtLeast) {
+  ScannedRow scanned;
+  Survivors survivors;
+  constexpr float kNever = -std::numeric_limits<float>::infinity();
+  for (const std::vector<float>& row :
+       {std::vector<float>{3.0f}, {kNever, -3e38f}, {3e38f, -3e38f, kNever}, {0, 0, 0, 0}}) {
+    scanned.scan(row);
+    for (const Setting& setting : settings()) {
+      survivors.start(scanned);
+      find_stage(setting.stage)->apply(survivors, setting.params, {});
+      ASSERT_GE(survivors.sorted().size(), 1u) << setting.stage;
+      ASSERT_TRUE(std::isfinite(survivors.sorted()[0].logit)) << setting.stage;
+    }
+  }
+}
+
+std::vector<Candidate> apply_all(const std::vector<float>& row, const SamplingParams& params) {
+  ScannedRow scanned;
+  scanned.scan(row);
+  Survivors survivors;
+  survivors.start(scanned);
+  for_each_stage(params, [&](const Stage& stage) { stage.apply(survivors, params, {}); });
+  return left(survivors);
 }
 
 TEST(Stages, FlatRowsNeedMoreThanTheFirstGuess) {
   const std::vector<float> row(20000, 0.5f);
-  EXPECT_EQ(survivors_of(row, {.top_p = 0.5f}).size(), 10000u);
-  EXPECT_EQ(survivors_of(row, {.top_p = 0.999999f}).size(), 20000u);
+  EXPECT_EQ(apply_all(row, {.top_p = 0.5f}).size(), 10000u);
+  EXPECT_EQ(apply_all(row, {.top_p = 0.999999f}).size(), 20000u);
+  EXPECT_EQ(apply_all(row, {.typical_p = 0.5f}).size(), 10000u);
 }
 
 // Corpus case 071: p = B .6629, C .2439, D .0897, rest .0035 in all.
 TEST(Stages, BoundariesPickExactlyTheRightSet) {
   const auto letters = [](const SamplingParams& params) {
     std::string set;
-    for (const Candidate& c : survivors_of(test::iid_row(), params)) {
+    for (const Candidate& c : apply_all(test::iid_row(), params)) {
       set += c.logit > -8.0f ? static_cast<char>(c.id) : '.';
     }
     return set;
@@ -113,10 +170,24 @@ TEST(Stages, BoundariesPickExactlyTheRightSet) {
   EXPECT_EQ(letters({.top_k = -1}).size(), 320u);
 }
 
-TEST(Stages, TopPMeasuresWhatTopKLeft) {
-  // Of B and C alone, B holds 73 %.
-  EXPECT_EQ(survivors_of(test::iid_row(), {.top_k = 2, .top_p = 0.7f}).size(), 1u);
-  EXPECT_EQ(survivors_of(test::iid_row(), {.top_p = 0.7f}).size(), 2u);
+TEST(Stages, ApplyInTheOrderOfThePreset) {
+  const auto count = [](const char* preset, SamplingParams params) {
+    apply_preset(preset, params);
+    return apply_all(test::iid_row(), params).size();
+  };
+  // At temperature 2 C has 61 % of B's probability, at 1 only 37 %.
+  const SamplingParams min_p{.min_p = 0.5f, .temperature = 2};
+  EXPECT_EQ(count("default", min_p), 1u);
+  EXPECT_EQ(count("llama.cpp", min_p), 1u);
+  EXPECT_EQ(count("vllm", min_p), 2u);
+  EXPECT_EQ(count("hf", min_p), 2u);
+  // Of B and C alone, B holds 73 %: top-p measures what top-k left.
+  EXPECT_EQ(count("default", {.top_k = 2, .top_p = 0.7f}), 1u);
+  EXPECT_EQ(count("default", {.top_p = 0.7f}), 2u);
+  // Top-p before top-k by a custom order.
+  SamplingParams custom{.top_k = 2, .top_p = 0.7f};
+  custom.order = {"top_p", "top_k"};
+  EXPECT_EQ(apply_all(test::iid_row(), custom).size(), 2u);
 }
 
 }  // namespace
