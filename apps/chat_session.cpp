@@ -77,6 +77,7 @@ Answer ChatSession::answer(std::vector<TokenId> prompt, const AnswerOptions& opt
   using namespace std::chrono_literals;
   Answer result{.prompt_tokens = prompt};
   Request request{.tokens = std::move(prompt),
+                  .min_tokens = options.min_tokens,
                   .sampling = options.sampling,
                   .stop_strings = options.stop_strings,
                   .stop_ids = options.stop_ids,

@@ -21,6 +21,7 @@ struct AnswerOptions {
   int max_tokens = -1;  // -1: until the model stops or the context ends
   std::vector<std::string> stop_strings;
   std::vector<TokenId> stop_ids;
+  int min_tokens = 0;
   bool ignores_end = false;
   bool shows_control = false;
 };
@@ -40,6 +41,7 @@ class ChatSession {
   // template says without one.
   ChatSession(LoadedModel& loaded, std::string system);
 
+  const Tokenizer& tokenizer() const { return tokenizer_; }
   // Reads the chat template of the model; false where it has none and its family is not known.
   // Throws Error{bad_input} for a template that cannot be used.
   bool has_chat_format();

@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
+#include <map>
+#include <set>
 #include <string>
 
+#include "base/error.h"
 #include "io/gguf_value.h"
 #include "sample/check_params.h"
+#include "sample/presets.h"
 #include "terminal.h"
 
 namespace arion::app {
@@ -61,6 +66,87 @@ std::optional<double> recommended(const GgufMetadata& metadata, std::string_view
   return std::nullopt;
 }
 
+// ID=BIAS, as 66=-1.5 or 66=-inf.
+TokenBias parse_bias(const std::string& text) {
+  const size_t equals = text.find('=');
+  TokenBias result;
+  if (equals != std::string::npos &&
+      CLI::detail::lexical_cast(text.substr(0, equals), result.token) &&
+      CLI::detail::lexical_cast(text.substr(equals + 1), result.bias)) {
+    return result;
+  }
+  fail(ErrorCode::usage, "--logit-bias is '{}', expected ID=BIAS as 66=-1.5 or 66=-inf", text);
+}
+
+constexpr const char* kGroup = "More sampling";
+
+template <typename Number>
+void add_number(CLI::App& command, const char* name, Number& value, const char* text) {
+  command.add_option(name, value, text)->group(kGroup)->capture_default_str();
+}
+
+void add_texts(CLI::App& command, const char* name, std::vector<std::string>& texts,
+               const char* text) {
+  command.add_option(name, texts, text)->group(kGroup)->allow_extra_args(false);
+}
+
+// What narrows or steers the choice by the logits alone.
+void add_narrowing_options(CLI::App& command, SamplingOptions& options) {
+  SamplingParams& p = options.others;
+  command
+      .add_option("--sampling-preset", options.preset,
+                  "Order of the stages and what penalties look at: default, llama.cpp, vllm, hf")
+      ->group(kGroup)
+      ->capture_default_str();
+  command.add_option("--sampling-order", p.order, "Order of the stages, comma-separated")
+      ->group(kGroup)
+      ->delimiter(',');
+  add_number(command, "--typical-p", p.typical_p, "Keep the most typical tokens of this mass");
+  add_number(command, "--top-n-sigma", p.top_n_sigma,
+             "Keep logits within so many standard deviations of the best; 0: all");
+  add_number(command, "--top-h", p.top_h, "Keep this share of the best tokens' entropy; 0: all");
+  add_number(command, "--epsilon-cutoff", p.epsilon_cutoff, "Keep tokens at least this probable");
+  add_number(command, "--eta-cutoff", p.eta_cutoff, "The same, lower where the entropy is high");
+  add_number(command, "--dynatemp-range", p.dynatemp_range, "Temperature +- this by entropy");
+  add_number(command, "--dynatemp-exponent", p.dynatemp_exponent, "Exponent of the entropy");
+  add_number(command, "--xtc-probability", p.xtc.probability, "How often XTC removes top choices");
+  add_number(command, "--xtc-threshold", p.xtc.threshold, "Least probability of a top choice");
+  add_number(command, "--mirostat", p.mirostat.version, "Mirostat version 1 or 2; 0: off");
+  add_number(command, "--mirostat-tau", p.mirostat.tau, "Wanted surprise in bits");
+  add_number(command, "--mirostat-eta", p.mirostat.eta, "How fast mirostat follows");
+  add_number(command, "--adaptive-target", p.adaptive.target,
+             "Wanted probability of chosen tokens (adaptive-p); negative: off");
+  add_number(command, "--adaptive-decay", p.adaptive.decay, "Memory of adaptive-p");
+  command
+      .add_option("--logprobs-of", p.logprobs_of,
+                  "Log probabilities of the model, or processed by everything set here")
+      ->group(kGroup)
+      ->transform(CLI::CheckedTransformer(std::map<std::string, LogprobsOf>{
+          {"model", LogprobsOf::model}, {"processed", LogprobsOf::processed}}));
+}
+
+// What changes single logits.
+void add_history_options(CLI::App& command, SamplingOptions& options) {
+  SamplingParams& p = options.others;
+  add_number(command, "--repetition-penalty", p.penalties.repetition,
+             "Divide logits of tokens that occurred");
+  add_number(command, "--presence-penalty", p.penalties.presence, "Subtract from tokens answered");
+  add_number(command, "--frequency-penalty", p.penalties.frequency, "Subtract per occurrence");
+  add_number(command, "--penalty-last-n", p.penalties.last_n,
+             "Tokens that penalties look at; -1: as the preset says");
+  add_number(command, "--dry-multiplier", p.dry.multiplier,
+             "Strength of the penalty on going on with a repetition; 0: off");
+  add_number(command, "--dry-base", p.dry.base, "Its growth per repeated token");
+  add_number(command, "--dry-allowed-length", p.dry.allowed_length, "Repeated tokens still free");
+  add_number(command, "--dry-last-n", p.dry.last_n, "Tokens searched for repetitions; -1: all");
+  add_texts(command, "--dry-breaker", options.dry_breakers,
+            "Text no repetition reaches across; may be repeated (default: newline : \" *)");
+  add_texts(command, "--logit-bias", options.logit_bias,
+            "ID=BIAS added to a token's logit, -inf forbids it; may be repeated");
+  add_texts(command, "--bad-word", options.bad_words,
+            "Text that must not be written; may be repeated");
+}
+
 }  // namespace
 
 void add_sampling_options(CLI::App& command, SamplingOptions& options) {
@@ -88,13 +174,41 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
   command.add_option("--seed", options.seed, "Random seed; drawn and reported when absent")
       ->check(seed_number());
   command
-      .add_option("--logprobs", options.logprobs,
+      .add_option("--logprobs", options.others.logprobs,
                   "With --json: log probabilities of so many rivals")
       ->check(CLI::Range(0, kMaxLogprobs));
+  add_narrowing_options(command, options);
+  add_history_options(command, options);
+}
+
+void check_sampling_options(SamplingOptions& options) {
+  SamplingParams& params = options.others;
+  const std::vector<std::string> custom = params.order;
+  const int last_n = params.penalties.last_n;
+  apply_preset(options.preset, params);
+  if (!custom.empty()) params.order = custom;
+  if (last_n != PenaltyParams{}.last_n) params.penalties.last_n = last_n;
+  params.logit_bias.clear();
+  for (const std::string& text : options.logit_bias) params.logit_bias.push_back(parse_bias(text));
+  // The four with options of their own take part in the check of the order.
+  SamplingParams all = params;
+  all.temperature = options.temperature.value_or(kDefaultSampling.temperature);
+  all.top_k = options.top_k.value_or(kDefaultSampling.top_k);
+  all.top_p = options.top_p.value_or(kDefaultSampling.top_p);
+  all.min_p = options.min_p.value_or(kDefaultSampling.min_p);
+  try {
+    check_params(all, std::numeric_limits<int>::max());
+  } catch (const Error& error) {
+    fail(ErrorCode::usage, "{}", error.what());
+  }
 }
 
 SamplingParams resolve_sampling(const SamplingOptions& options, const GgufMetadata& metadata) {
-  SamplingParams params = kDefaultSampling;
+  SamplingParams params = options.others;
+  params.temperature = kDefaultSampling.temperature;
+  params.top_k = kDefaultSampling.top_k;
+  params.top_p = kDefaultSampling.top_p;
+  params.min_p = kDefaultSampling.min_p;
   auto choose = [&metadata](auto& param, const auto& option, std::string_view key,
                             NumberRange range) {
     using Number = std::remove_reference_t<decltype(param)>;
@@ -109,8 +223,27 @@ SamplingParams resolve_sampling(const SamplingOptions& options, const GgufMetada
   choose(params.top_p, options.top_p, "general.sampling.top_p", kShare);
   choose(params.min_p, options.min_p, "general.sampling.min_p", kShare);
   params.seed = options.seed;
-  params.logprobs = options.logprobs;
   return params;
+}
+
+void resolve_texts(const SamplingOptions& options, const Tokenizer& tokenizer,
+                   SamplingParams& params) {
+  std::set<std::vector<TokenId>> words;
+  for (const std::string& word : options.bad_words) {
+    for (const std::string& text : {word, " " + word}) {
+      words.insert(tokenizer.encode(text, {.add_special = false}));
+    }
+  }
+  words.erase(std::vector<TokenId>());
+  params.bad_words.assign(words.begin(), words.end());
+  if (params.dry.multiplier == 0) return;
+  for (TokenId id = 0; id < tokenizer.size(); ++id) {
+    const std::string_view bytes = tokenizer.bytes(id);
+    const bool is_breaker = std::any_of(
+        options.dry_breakers.begin(), options.dry_breakers.end(),
+        [&](const std::string& text) { return bytes.find(text) != std::string_view::npos; });
+    if (is_breaker) params.dry.breakers.push_back(id);
+  }
 }
 
 }  // namespace arion::app

@@ -3,9 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "io/gguf_metadata.h"
 #include "sequence/sampling_params.h"
+#include "text/tokenizer.h"
 
 namespace arion::app {
 
@@ -14,17 +17,29 @@ struct SamplingOptions {
   std::optional<float> temperature, top_p, min_p;
   std::optional<int> top_k;
   std::optional<uint64_t> seed;
-  int logprobs = -1;
+  SamplingParams others;  // all parameters but these four and the seed
+  std::string preset = "default";
+  std::vector<std::string> bad_words, logit_bias;  // as written
+  std::vector<std::string> dry_breakers = {"\n", ":", "\"", "*"};
 };
 
-inline constexpr SamplingParams kDefaultSampling = {
+inline const SamplingParams kDefaultSampling = {
     .top_k = 40, .top_p = 0.95f, .min_p = 0.05f, .temperature = 0.8f};
 
-// Adds --temp, --top-k, --top-p, --min-p, --seed and --logprobs, each with its range.
+// Adds --temp, --top-k, --top-p, --min-p, --seed, --logprobs and a group of the less usual ones.
 void add_sampling_options(CLI::App& command, SamplingOptions& options);
+
+// Applies preset and biases to `options.others`, then checks all that needs no model. Throws
+// Error{usage}.
+void check_sampling_options(SamplingOptions& options);
 
 // Converters store a model's generation_config.json as general.sampling.*. A recommendation that is
 // no number in range is left out with a warning: the model runs without it.
 SamplingParams resolve_sampling(const SamplingOptions& options, const GgufMetadata& metadata);
+
+// Sets the parameters given as texts. A bad word is forbidden with and without a space before it; a
+// DRY breaker is every token whose text contains it.
+void resolve_texts(const SamplingOptions& options, const Tokenizer& tokenizer,
+                   SamplingParams& params);
 
 }  // namespace arion::app

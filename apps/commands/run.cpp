@@ -149,11 +149,13 @@ std::optional<std::string> read_prompt(const RunOptions& options) {
 }
 
 void run(RunOptions options, const GlobalOptions& global) {
+  check_sampling_options(options.sampling);
   const std::optional<std::string> prompt = read_prompt(options);
   LoadedModel loaded = load_model(options.runner, global);
   options.answer.sampling =
       resolve_sampling(options.sampling, loaded.runner->model().file.metadata());
   ChatSession session(loaded, options.system);
+  resolve_texts(options.sampling, session.tokenizer(), options.answer.sampling);
   if (!options.system.empty() && !is_chat(session, options)) {
     log(LogLevel::warning, "--system is ignored: {}",
         options.raw ? "--raw continues plain text" : "the model has no known chat format");
@@ -177,6 +179,10 @@ void add_answer_options(CLI::App& command, AnswerOptions& answer) {
       .add_option("--stop-id", answer.stop_ids, "Token id that ends the answer; may be repeated")
       ->check(CLI::Range(0, std::numeric_limits<TokenId>::max()))
       ->allow_extra_args(false);
+  command
+      .add_option("--min-tokens", answer.min_tokens,
+                  "Tokens to generate at least before an end token or stop id")
+      ->check(CLI::Range(0, 1 << 26));
   command.add_flag("--ignore-eos", answer.ignores_end, "Go on after the model's end token");
   command.add_flag("--show-control", answer.shows_control, "Show control tokens in the answer");
 }

@@ -106,16 +106,70 @@ TEST(Run, EveryStopStringAndStopIdCounts) {
 }
 
 TEST(Run, RefusesOptionsOutOfRangeBeforeAModelIsLoaded) {
-  for (const char* wrong :
-       {"--temp -1", "--temp 101", "--temp nan", "--temp x", "--top-p 1.5", "--top-p -0.1",
-        "--min-p 2", "--top-k -2", "--top-k 1.5", "--seed -1", "--seed 18446744073709551616",
-        "-n -2", "--stop-id -1", "--logprobs 1025", "-t -1"}) {
+  for (const char* wrong : {"--temp -1",
+                            "--temp 101",
+                            "--temp nan",
+                            "--temp x",
+                            "--top-p 1.5",
+                            "--top-p -0.1",
+                            "--min-p 2",
+                            "--top-k -2",
+                            "--top-k 1.5",
+                            "--seed -1",
+                            "--seed 18446744073709551616",
+                            "-n -2",
+                            "--stop-id -1",
+                            "--logprobs 1025",
+                            "-t -1",
+                            "--typical-p 0",
+                            "--top-n-sigma nan",
+                            "--top-h 2",
+                            "--epsilon-cutoff -1",
+                            "--eta-cutoff 3",
+                            "--dynatemp-range -1",
+                            "--xtc-probability 2",
+                            "--mirostat 3",
+                            "--mirostat 2 --adaptive-target 0.5",
+                            "--repetition-penalty 0",
+                            "--presence-penalty inf",
+                            "--penalty-last-n -2",
+                            "--dry-multiplier -1",
+                            "--dry-base 0",
+                            "--logit-bias 5",
+                            "--logit-bias x=1",
+                            "--logit-bias 5=nan",
+                            "--logit-bias -1=1",
+                            "--min-tokens -1",
+                            "--sampling-preset gpt",
+                            "--sampling-order top_q",
+                            "--sampling-order top_k",
+                            "--logprobs-of all"}) {
     const Outcome outcome = run_arion(std::string("run no/such/model.gguf -p x ") + wrong);
     EXPECT_EQ(outcome.exit_code, 2) << wrong;
     EXPECT_EQ(outcome.err.find("model.gguf"), std::string::npos) << outcome.err;
   }
   const Outcome right = run_arion("run no/such/model.gguf -p x --temp 100 --top-p 1 --top-k -1");
   EXPECT_NE(right.err.find("model.gguf"), std::string::npos) << right.err;
+}
+
+TEST(Run, PenaltiesBiasesAndBansChangeTheAnswer) {
+  const std::string greedy = "--temp 0 --ignore-eos -n 30 -p ab " + tiny();
+  const std::vector<int> plain = run_json(greedy)["tokens"];
+  const auto first = std::to_string(plain[0]);
+  EXPECT_NE(run_json("--logit-bias " + first + "=-inf " + greedy)["tokens"][0], plain[0]);
+  EXPECT_EQ(run_json("--logit-bias 7=1000 " + greedy)["tokens"], std::vector<int>(30, 7));
+  const std::vector<int> varied = run_json("--frequency-penalty 100 " + greedy)["tokens"];
+  EXPECT_EQ(std::set<int>(varied.begin(), varied.end()).size(), 30u) << "no token comes twice";
+  const json all = run_json(
+      "--seed 3 --temp 0.9 --typical-p 0.9 --top-n-sigma 3 --top-h 0.9 --epsilon-cutoff 0.001 "
+      "--eta-cutoff 0.001 --dynatemp-range 0.2 --xtc-probability 0.3 --dry-multiplier 0.8 "
+      "--repetition-penalty 1.1 --bad-word b --sampling-preset vllm --mirostat 2 -n 20 -p ab " +
+      tiny());
+  EXPECT_EQ(all["text"].get<std::string>().find('b'), std::string::npos) << all["text"];
+  EXPECT_EQ(
+      run_json("--adaptive-target 0.4 --seed 3 -n 5 --ignore-eos -p ab " + tiny())["tokens"].size(),
+      5u);
+  EXPECT_EQ(run_arion("run --raw -p ab --logit-bias 64=1 " + tiny()).exit_code, 3);
 }
 
 TEST(Run, RefusesAStopIdOutsideTheVocabulary) {
