@@ -1,7 +1,10 @@
 // WeightFormat from the least a format can say: its names, its block, how to split one, how to
 // encode one. See formats/q4_0.cpp for the shortest example.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 #include "base/check.h"
@@ -10,7 +13,7 @@
 
 namespace arion {
 
-// What an encoder sees: one block of a row.
+// What an encoder sees: one block of a row, or a run of blocks.
 struct BlockSource {
   const float* x = nullptr;
   const float* importance = nullptr;  // per column; null when all are equal
@@ -26,7 +29,10 @@ int packed_rows(size_t bytes, size_t row_bytes);
 // and
 //   struct Block                                           the bytes of the file, no padding
 //   static void split(const Block&, BlockParts&)           codes[kValues] and the mode's scales
-//   static void encode(const BlockSource&, Block&)
+//   static void encode(const BlockSource&, Block&)         one block of zeros to be filled, or
+//   static void encode(const BlockSource&, std::span<Block>)  a run of at most kBlockRun of them
+inline constexpr size_t kBlockRun = 4;
+
 template <typename Layout>
 class BlockFormat final : public WeightFormat {
  public:
@@ -56,12 +62,22 @@ class BlockFormat final : public WeightFormat {
     CHECK(importance.empty() || importance.size() == row.size());
     BlockSource source;
     if (!importance.empty()) source.row_mean_square = mean_square(row);
-    for (size_t i = 0; i * Layout::kValues < row.size(); ++i) {
+    constexpr bool kTakesRuns = requires(std::span<Block> run) {
+      Layout::encode(source, run);
+    };
+    constexpr size_t kRun = kTakesRuns ? kBlockRun : 1;
+    const size_t count = row.size() / Layout::kValues;
+    for (size_t i = 0; i < count; i += kRun) {
       source.x = row.data() + i * Layout::kValues;
       source.importance = importance.empty() ? nullptr : importance.data() + i * Layout::kValues;
-      Block block{};
-      Layout::encode(source, block);
-      std::memcpy(blocks.data() + i * sizeof(Block), &block, sizeof(Block));
+      std::array<Block, kRun> run{};
+      const size_t length = std::min(kRun, count - i);
+      if constexpr (kTakesRuns) {
+        Layout::encode(source, std::span(run).first(length));
+      } else {
+        Layout::encode(source, run[0]);
+      }
+      std::memcpy(blocks.data() + i * sizeof(Block), run.data(), length * sizeof(Block));
     }
   }
 

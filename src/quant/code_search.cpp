@@ -1,4 +1,4 @@
-// Scale searches. Plain loops over at most 32 values; the order of additions is part of the result.
+// Scale searches. The order of additions and multiplications is part of the result.
 #include "quant/code_search.h"
 
 #include <algorithm>
@@ -10,39 +10,38 @@ namespace arion {
 
 namespace {
 
-constexpr float kTiny = 1e-15f;  // below this everything rounds to zero
+using Codes = std::array<Quad, kMaxSearchValues>;
+
+void keep(QuadMask which, std::span<const Quad> x, const Codes& from, Quad* to) {
+  for (size_t i = 0; i < x.size(); ++i) to[i] = select(which, from[i], to[i]);
+}
 
 // Sums of a weighted least squares fit of x by codes l.
-struct Sums {
-  float w = 0, x = 0, l = 0, xl = 0, l2 = 0;
+template <typename T>
+struct Fit {
+  T xl{}, l2{};
 
-  void add(float weight, float value, float code) {
-    w += weight;
-    x += weight * value;
-    l += weight * code;
-    l2 += weight * code * code;
+  void add(T weight, T value, T code) {
     xl += weight * value * code;
+    l2 += weight * code * code;
+  }
+  // What remains without one value.
+  Fit without(T weight, T value, T code) const {
+    return {xl - weight * value * code, l2 - weight * code * code};
   }
 };
 
-using Codes = std::array<float, kMaxSearchValues>;
-
-Sums round_affine(std::span<const float> x, std::span<const float> weights, float inverse,
-                  float min, int max_code, Codes& codes) {
-  Sums sums;
-  for (size_t i = 0; i < x.size(); ++i) {
-    codes[i] = static_cast<float>(std::clamp(nearest(inverse * (x[i] - min)), 0, max_code));
-    sums.add(weights[i], x[i], codes[i]);
-  }
-  return sums;
+Quad scale_of(const Fit<Quad>& fit) {
+  return select(fit.l2 > 0, fit.xl / fit.l2, Quad{});
 }
 
-float affine_error(std::span<const float> x, std::span<const float> weights, const Affine& fit,
-                   const Codes& codes) {
-  float error = 0;
+Quad affine_error(std::span<const Quad> x, std::span<const Quad> weights, const QuadAffine& fit,
+                  ErrorNorm norm, const Codes& codes) {
+  Quad error{};
   for (size_t i = 0; i < x.size(); ++i) {
-    const float difference = fit.scale * codes[i] + fit.min - x[i];
-    error += weights[i] * difference * difference;
+    const Quad difference = fit.scale * codes[i] + fit.min - x[i];
+    const Quad size = norm == ErrorNorm::absolute ? magnitude(difference) : difference * difference;
+    error += weights[i] * size;
   }
   return error;
 }
@@ -79,88 +78,139 @@ uint8_t nearest_code(const CodeValues& table, float scale, float x) {
   return static_cast<uint8_t>(best);
 }
 
-float fit_table(std::span<const float> x, const float* importance, const CodeValues& table) {
-  const auto is_smaller = [](float a, float b) { return std::fabs(a) < std::fabs(b); };
-  const float extreme = *std::max_element(x.begin(), x.end(), is_smaller);
-  const int8_t top = *std::max_element(table.value.begin(), table.value.end(), is_smaller);
-  const float scale = extreme / top;
-  Sums sums;
+Quad extreme(std::span<const Quad> x) {
+  Quad largest{};
+  for (const Quad v : x) largest = select(magnitude(v) > magnitude(largest), v, largest);
+  return largest;
+}
+
+Quad fit_symmetric(std::span<const Quad> x, std::span<const Quad> weights, int levels,
+                   Quad* codes) {
+  const Quad far = extreme(x);  // gets code -levels, the one end of the range that reaches furthest
+  const auto top = static_cast<float>(levels);
+  Codes candidate;
+  const auto round = [&](Quad inverse) {
+    Fit<Quad> sums;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const Quad code = clamp(nearest(inverse * x[i]), -top, top - 1);
+      sums.add(weights[i], x[i], code);
+      candidate[i] = code + top;
+    }
+    return sums;
+  };
+  Fit<Quad> sums = round(-top / far);
+  Quad scale = scale_of(sums);
+  Quad best = scale * sums.xl;
+  std::copy_n(candidate.begin(), x.size(), codes);
+  for (int step = -9; step <= 9; ++step) {
+    if (step == 0) continue;
+    sums = round(-(top + 0.1f * static_cast<float>(step)) / far);
+    const QuadMask better = (sums.l2 > 0) & (sums.xl * sums.xl > best * sums.l2);
+    if (!any(better)) continue;
+    keep(better, x, candidate, codes);
+    scale = select(better, sums.xl / sums.l2, scale);
+    best = select(better, scale * sums.xl, best);
+  }
+  const QuadMask is_zero = magnitude(far) < kZeroGroup;
+  for (size_t i = 0; i < x.size(); ++i) codes[i] = select(is_zero, Quad{}, codes[i]);
+  return select(is_zero, Quad{}, scale);
+}
+
+Quad descend_symmetric(std::span<const Quad> x, int levels, Quad* codes) {
+  const Quad far = extreme(x);
+  const auto top = static_cast<float>(levels);
+  const Quad inverse = -top / far;
+  Fit<Quad> sums;
   for (size_t i = 0; i < x.size(); ++i) {
-    const float value = table.value[nearest_code(table, scale, x[i])];
-    sums.add(importance != nullptr ? importance[i] : 1, x[i], value);
+    codes[i] = clamp(nearest(inverse * x[i]), -top, top - 1);
+    sums.add(x[i] * x[i], x[i], codes[i]);
   }
-  return sums.l2 > 0 ? sums.xl / sums.l2 : 0;
-}
-
-float fit_symmetric(std::span<const float> x, std::span<const float> weights, int levels) {
-  float extreme = 0;  // gets code -levels, the one end of the range that reaches furthest
-  for (const float v : x) {
-    if (std::fabs(v) > std::fabs(extreme)) extreme = v;
-  }
-  if (std::fabs(extreme) < kTiny) return 0;
-  float scale = 0;
-  float best = 0;
-  for (int i = 0; i <= 18; ++i) {
-    const int step = i == 0 ? 0 : i <= 9 ? i - 10 : i - 9;  // 0, -9 .. -1, 1 .. 9
-    const float inverse = -(static_cast<float>(levels) + 0.1f * static_cast<float>(step)) / extreme;
-    Sums sums;
-    for (size_t k = 0; k < x.size(); ++k) {
-      const int code = std::clamp(nearest(inverse * x[k]), -levels, levels - 1);
-      sums.add(weights[k], x[k], static_cast<float>(code));
-    }
-    if (sums.l2 > 0 && (i == 0 || sums.xl * sums.xl > best * sums.l2)) {
-      scale = sums.xl / sums.l2;
-      best = scale * sums.xl;
+  bool has_changed = true;
+  for (int sweep = 0; sweep < 5 && has_changed; ++sweep) {
+    has_changed = false;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const Quad weight = x[i] * x[i];
+      Fit<Quad> rest = sums.without(weight, x[i], codes[i]);
+      const QuadMask is_open = rest.xl > 0;
+      const Quad code = clamp(nearest(x[i] * rest.l2 / rest.xl), -top, top - 1);
+      rest.add(weight, x[i], code);
+      const QuadMask better = is_open & (code != codes[i]) & (rest.l2 > 0) &
+                              (rest.xl * rest.xl * sums.l2 > sums.xl * sums.xl * rest.l2);
+      if (!any(better)) continue;
+      codes[i] = select(better, code, codes[i]);
+      sums = {select(better, rest.xl, sums.xl), select(better, rest.l2, sums.l2)};
+      has_changed = true;
     }
   }
-  return scale;
+  const QuadMask is_zero = magnitude(far) < kZeroGroup;
+  for (size_t i = 0; i < x.size(); ++i) codes[i] = select(is_zero, Quad{}, codes[i] + top);
+  return select(is_zero, Quad{}, scale_of(sums));
 }
 
-Affine fit_affine(std::span<const float> x, std::span<const float> weights, int max_code,
-                  const Sweep& sweep) {
-  const auto [low, high] = std::minmax_element(x.begin(), x.end());
-  const float range_min = std::min(*low, 0.0f);
-  const float range = *high - range_min;
-  if (!(range > 0)) return {0, range_min};
+QuadAffine fit_affine(std::span<const Quad> x, std::span<const Quad> weights,
+                      const AffineSearch& search, Quad* codes) {
+  const auto top = static_cast<float>(search.max_code);
+  Quad low = x[0], high = x[0], total = weights[0], sum_x = total * x[0];
+  for (size_t i = 1; i < x.size(); ++i) {
+    low = select(x[i] < low, x[i], low);
+    high = select(x[i] > high, x[i], high);
+    total += weights[i];
+    sum_x += weights[i] * x[i];
+  }
+  low = select(low > 0, Quad{}, low);
 
-  Codes codes{};
-  const float top = static_cast<float>(max_code);
-  Affine best{1 / (top / range), range_min};
-  round_affine(x, weights, top / range, range_min, max_code, codes);
-  float best_error = affine_error(x, weights, best, codes);
-  for (int i = 0; i <= sweep.count; ++i) {
+  Quad inverse = top / (high - low);
+  QuadAffine best{1 / inverse, low};
+  Codes candidate;
+  for (size_t i = 0; i < x.size(); ++i) {
+    candidate[i] = clamp(nearest(inverse * (x[i] - low)), 0, top);
+  }
+  Quad best_error = affine_error(x, weights, best, search.norm, candidate);
+  std::copy_n(candidate.begin(), x.size(), codes);
+  for (int step = 0; step <= search.count; ++step) {
     // Each candidate starts from the best minimum so far.
-    const float inverse =
-        (sweep.start + sweep.step * static_cast<float>(i) + top) / (*high - best.min);
-    const Sums s = round_affine(x, weights, inverse, best.min, max_code, codes);
-    const float determinant = s.w * s.l2 - s.l * s.l;
-    if (!(determinant > 0)) continue;
-    Affine fit{(s.w * s.xl - s.x * s.l) / determinant, (s.l2 * s.x - s.l * s.xl) / determinant};
-    if (fit.min > 0) fit = {s.xl / s.l2, 0};
-    const float error = affine_error(x, weights, fit, codes);
-    if (error < best_error) {
-      best_error = error;
-      best = fit;
+    inverse = (search.start + search.step * static_cast<float>(step) + top) / (high - best.min);
+    Quad l{}, l2{}, xl{};
+    for (size_t i = 0; i < x.size(); ++i) {
+      const Quad code = clamp(nearest(inverse * (x[i] - best.min)), 0, top);
+      candidate[i] = code;
+      const Quad weighted = weights[i] * code;
+      l += weighted;
+      l2 += weighted * code;
+      xl += weighted * x[i];
     }
+    const Quad determinant = total * l2 - l * l;
+    QuadAffine fit{(total * xl - sum_x * l) / determinant, (l2 * sum_x - l * xl) / determinant};
+    const QuadMask is_above = fit.min > 0;
+    fit = {select(is_above, xl / l2, fit.scale), select(is_above, Quad{}, fit.min)};
+    const Quad error = affine_error(x, weights, fit, search.norm, candidate);
+    const QuadMask better = (determinant > 0) & (error < best_error);
+    if (!any(better)) continue;
+    keep(better, x, candidate, codes);
+    best = {select(better, fit.scale, best.scale), select(better, fit.min, best.min)};
+    best_error = select(better, error, best_error);
   }
-  return best;
+  const QuadMask is_flat = high <= low;
+  for (size_t i = 0; i < x.size(); ++i) codes[i] = select(is_flat, Quad{}, codes[i]);
+  return {select(is_flat, Quad{}, best.scale), select(is_flat, low, best.min)};
 }
 
 float fit_positive(std::span<const float> x, std::span<const float> weights, int max_code,
                    uint8_t* codes) {
   std::fill_n(codes, x.size(), uint8_t{0});
   const float max = *std::max_element(x.begin(), x.end());
-  if (!(max > kTiny)) return 0;
+  if (!(max >= kZeroGroup)) return 0;
   const auto code_of = [&](float steps) { return std::clamp(nearest(steps), 0, max_code); };
-  const float top = static_cast<float>(max_code);
+  const auto top = static_cast<float>(max_code);
   float inverse = 0;
   float best_error = 0;
   for (int i = 0; i <= 8; ++i) {
     const int step = i == 0 ? 0 : i <= 4 ? i - 5 : i - 4;  // 0, -4 .. -1, 1 .. 4
-    const float candidate = (top + 0.1f * static_cast<float>(step)) / max;
+    const float candidate = (0.1f * static_cast<float>(step) + top) / max;
+    const float scale = 1 / candidate;
     float error = 0;
     for (size_t k = 0; k < x.size(); ++k) {
-      const float difference = x[k] - static_cast<float>(code_of(candidate * x[k])) / candidate;
+      const float difference = x[k] - scale * static_cast<float>(code_of(candidate * x[k]));
       error += weights[k] * difference * difference;
     }
     if (i == 0 || error < best_error) {
@@ -168,25 +218,24 @@ float fit_positive(std::span<const float> x, std::span<const float> weights, int
       inverse = candidate;
     }
   }
-  Sums sums;
+  Fit<float> sums;
   for (size_t k = 0; k < x.size(); ++k) {
     codes[k] = static_cast<uint8_t>(code_of(inverse * x[k]));
     sums.add(weights[k], x[k], codes[k]);
   }
-  bool changed = true;
-  for (int sweep = 0; sweep < 5 && changed; ++sweep) {
-    changed = false;
+  bool has_changed = true;
+  for (int sweep = 0; sweep < 5 && has_changed; ++sweep) {
+    has_changed = false;
     for (size_t k = 0; k < x.size(); ++k) {
-      const float w = weights[k];
-      Sums rest{.xl = sums.xl - w * x[k] * codes[k], .l2 = sums.l2 - w * codes[k] * codes[k]};
+      Fit<float> rest = sums.without(weights[k], x[k], codes[k]);
       if (!(rest.xl > 0 && rest.l2 > 0)) continue;
       const int code = code_of(x[k] * rest.l2 / rest.xl);
       if (code == codes[k]) continue;
-      rest.add(w, x[k], static_cast<float>(code));
-      if (rest.xl * rest.xl * sums.l2 <= sums.xl * sums.xl * rest.l2) continue;
+      rest.add(weights[k], x[k], static_cast<float>(code));
+      if (!(rest.xl * rest.xl * sums.l2 > sums.xl * sums.xl * rest.l2)) continue;
       codes[k] = static_cast<uint8_t>(code);
       sums = rest;
-      changed = true;
+      has_changed = true;
     }
   }
   return sums.l2 > 0 ? sums.xl / sums.l2 : 0;

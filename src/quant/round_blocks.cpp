@@ -1,10 +1,10 @@
-// Without importance the arithmetic is that of ggml's reference, rounding for rounding, so that
-// files come out byte for byte the same. With importance the scales are searched.
+// The arithmetic is that of ggml, rounding for rounding, so that files come out byte for byte the
+// same: fixed rules without importance, searched scales with it.
 #include "quant/round_blocks.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstring>
 
 #include "base/half.h"
 #include "quant/code_search.h"
@@ -13,65 +13,118 @@ namespace arion {
 
 namespace {
 
-constexpr int kValues = 32;
-constexpr Sweep kAffineSweep{-0.9f, 0.05f, 36};
+constexpr int kValues = kRoundedValues;
 
-// Large weights matter more than their importance alone says: an error in them is seen by all.
-std::array<float, kValues> search_weights(const BlockSource& source) {
-  std::array<float, kValues> weights;
-  for (int i = 0; i < kValues; ++i) {
-    const float x = source.x[i];
-    weights[i] = source.importance[i] * std::sqrt(source.row_mean_square + x * x);
+// A run of blocks in lanes; lanes without a block repeat the last one.
+struct LaneBlocks {
+  std::array<Quad, kValues> x, weights;
+
+  LaneBlocks(const BlockSource& source, int count) {
+    gather_groups(source.x, kValues, count, x.data());
+    gather_groups(source.importance, kValues, count, weights.data());
+    // Large weights matter more than their importance alone says: an error in them is seen by all.
+    for (int i = 0; i < kValues; ++i) {
+      weights[i] *= square_root(source.row_mean_square + x[i] * x[i]);
+    }
   }
-  return weights;
+};
+
+// A block as eight vectors of four neighbours.
+constexpr int kParts = kValues / kQuadLanes;
+using Parts = std::array<Quad, kParts>;
+
+Parts load_parts(const float* x) {
+  Parts parts;
+  std::memcpy(parts.data(), x, sizeof parts);
+  return parts;
 }
 
-uint8_t clamped(float x, int max_code) {
-  return static_cast<uint8_t>(std::clamp(truncated(x), 0, max_code));
+struct Range {
+  float low, high;
+};
+
+Range range_of(const Parts& parts) {
+  Quad low = parts[0], high = parts[0];
+  for (const Quad v : parts) {
+    low = select(v < low, v, low);
+    high = select(v > high, v, high);
+  }
+  return {std::min({low[0], low[1], low[2], low[3]}),
+          std::max({high[0], high[1], high[2], high[3]})};
+}
+
+// Whole parts of (x - min) * inverse + middle, within 0 .. max_code.
+void round_parts(const Parts& parts, float min, float inverse, float middle, int max_code,
+                 uint8_t* codes) {
+  std::array<QuadMask, kParts> steps;
+  for (int i = 0; i < kParts; ++i) {
+    const Quad step = (parts[i] - min) * inverse + middle;
+    steps[i] = __builtin_convertvector(clamp(step, 0, static_cast<float>(max_code)), QuadMask);
+  }
+  for (int i = 0; i < kValues; ++i) {
+    codes[i] = static_cast<uint8_t>(steps[i / kQuadLanes][i % kQuadLanes]);
+  }
+}
+
+void round_symmetric(const float* x, int zero, uint16_t& d, uint8_t* codes) {
+  const Parts parts = load_parts(x);
+  const auto [low, high] = range_of(parts);
+  float extreme = high > -low ? high : low;
+  if (high == -low) {  // the first of both
+    extreme = *std::find_if(x, x + kValues, [&](float v) { return std::fabs(v) == high; });
+  }
+  const float scale = extreme / static_cast<float>(-zero);
+  const float inverse = scale == 0 ? 0 : 1 / scale;
+  round_parts(parts, 0, inverse, static_cast<float>(zero) + 0.5f, 2 * zero - 1, codes);
+  d = float_to_half(scale);
+}
+
+void round_affine(const float* x, int max_code, uint16_t& d, uint16_t& m, uint8_t* codes) {
+  const Parts parts = load_parts(x);
+  const auto [low, high] = range_of(parts);
+  const float scale = (high - low) / static_cast<float>(max_code);
+  const float inverse = scale == 0 ? 0 : 1 / scale;
+  round_parts(parts, low, inverse, 0.5f, max_code, codes);
+  d = float_to_half(scale);
+  m = float_to_half(low);
 }
 
 }  // namespace
 
-void encode_symmetric(const BlockSource& source, int zero, uint16_t& d, uint8_t (&codes)[32]) {
-  const std::span<const float> x(source.x, kValues);
-  const int max_code = 2 * zero - 1;
-  if (source.importance != nullptr) {
-    d = float_to_half(fit_symmetric(x, search_weights(source), zero));
-    round_to_grid(x, {half_to_float(d), 0, zero, max_code}, codes);
-    return;
+RoundedBlocks encode_symmetric(const BlockSource& source, size_t count, int zero) {
+  RoundedBlocks out;
+  if (source.importance == nullptr) {
+    for (size_t b = 0; b < count; ++b) {
+      round_symmetric(source.x + b * kValues, zero, out.d[b], &out.codes[b * kValues]);
+    }
+    return out;
   }
-  float extreme = x[0];
-  for (const float v : x) {
-    if (std::fabs(v) > std::fabs(extreme)) extreme = v;
-  }
-  const float scale = extreme / static_cast<float>(-zero);
-  const float inverse = scale == 0 ? 0 : 1 / scale;
-  const float middle = static_cast<float>(zero) + 0.5f;
-  for (int i = 0; i < kValues; ++i) codes[i] = clamped(x[i] * inverse + middle, max_code);
-  d = float_to_half(scale);
+  const LaneBlocks blocks(source, static_cast<int>(count));
+  std::array<Quad, kValues> codes;
+  const Quad scale = fit_symmetric(blocks.x, blocks.weights, zero, codes.data());
+  scatter_codes(codes.data(), kValues, out.codes.data());
+  for (size_t b = 0; b < count; ++b) out.d[b] = float_to_half(scale[b]);
+  return out;
 }
 
-void encode_affine(const BlockSource& source, int max_code, uint16_t& d, uint16_t& m,
-                   uint8_t (&codes)[32]) {
-  const std::span<const float> x(source.x, kValues);
-  const auto [low, high] = std::minmax_element(x.begin(), x.end());
-  if (source.importance != nullptr) {
-    // The search wants a minimum that is not positive; the format does not.
-    const float base = std::max(*low, 0.0f);
-    std::array<float, kValues> above;
-    for (int i = 0; i < kValues; ++i) above[i] = x[i] - base;
-    const Affine fit = fit_affine(above, search_weights(source), max_code, kAffineSweep);
-    d = float_to_half(fit.scale);
-    m = float_to_half(fit.min + base);
-    round_to_grid(x, {half_to_float(d), half_to_float(m), 0, max_code}, codes);
-    return;
+RoundedBlocks encode_affine(const BlockSource& source, size_t count, int max_code) {
+  RoundedBlocks out;
+  if (source.importance == nullptr) {
+    for (size_t b = 0; b < count; ++b) {
+      round_affine(source.x + b * kValues, max_code, out.d[b], out.m[b], &out.codes[b * kValues]);
+    }
+    return out;
   }
-  const float min = *low;
-  const float scale = (*high - min) / static_cast<float>(max_code);
-  const float inverse = scale == 0 ? 0 : 1 / scale;
-  for (int i = 0; i < kValues; ++i) codes[i] = clamped((x[i] - min) * inverse + 0.5f, max_code);
-  d = float_to_half(scale);
-  m = float_to_half(min);
+  const LaneBlocks blocks(source, static_cast<int>(count));
+  std::array<Quad, kValues> codes;
+  const QuadAffine fit =
+      fit_affine(blocks.x, blocks.weights, {max_code, -0.9f, 0.05f, 36}, codes.data());
+  scatter_codes(codes.data(), kValues, out.codes.data());
+  for (size_t b = 0; b < count; ++b) {
+    out.d[b] = float_to_half(fit.scale[b]);
+    out.m[b] = float_to_half(fit.min[b]);
+  }
+  return out;
 }
 
 }  // namespace arion

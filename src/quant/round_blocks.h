@@ -1,16 +1,25 @@
 // Encoders of the formats with 32 values and one or two f16 scales per block.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "quant/block_format.h"
 
 namespace arion {
 
+inline constexpr int kRoundedValues = 32;
+
+// A run of up to kBlockRun blocks.
+struct RoundedBlocks {
+  std::array<uint16_t, kBlockRun> d{}, m{};  // f16 bits
+  std::array<uint8_t, kBlockRun * kRoundedValues> codes{};
+};
+
 // d and codes with zero point `zero` = 8 or 16; the value of largest magnitude gets code 0.
-void encode_symmetric(const BlockSource& source, int zero, uint16_t& d, uint8_t (&codes)[32]);
+RoundedBlocks encode_symmetric(const BlockSource& source, size_t count, int zero);
 
 // d, m and codes 0..max_code between the smallest and the largest value.
-void encode_affine(const BlockSource& source, int max_code, uint16_t& d, uint16_t& m,
-                   uint8_t (&codes)[32]);
+RoundedBlocks encode_affine(const BlockSource& source, size_t count, int max_code);
 
 }  // namespace arion

@@ -1,8 +1,10 @@
 // IQ4_NL: 32 codes of 4 bits on a companding curve and a scale; value = d * code value.
+#include <array>
+
 #include "base/half.h"
 #include "quant/bits.h"
 #include "quant/block_format.h"
-#include "quant/code_search.h"
+#include "quant/iq4_search.h"
 
 namespace arion {
 namespace {
@@ -23,14 +25,22 @@ struct IQ4_NL {
     split_nibbles(block.qs, parts.codes.data());
   }
 
-  static void encode(const BlockSource& source, Block& block) {
-    const CodeValues& table = code_values(kPanel.table);
-    block.d = float_to_half(fit_table({source.x, kValues}, source.importance, table));
-    uint8_t codes[32];
-    for (int i = 0; i < 32; ++i) {
-      codes[i] = nearest_code(table, half_to_float(block.d), source.x[i]);
+  static void encode(const BlockSource& source, std::span<Block> run) {
+    const int count = static_cast<int>(run.size());
+    std::array<Quad, kValues> x, weights, codes;
+    gather_groups(source.x, kValues, count, x.data());
+    Quad spread{};
+    for (const Quad v : x) spread += v * v;
+    spread *= 2.0f / kValues;
+    weigh_iq4(x, source.importance, count, spread, weights.data());
+    const Quad scale = fit_iq4(x, weights);
+    round_to_iq4(x, scale, codes.data());
+    std::array<uint8_t, kBlockRun * kValues> bytes;
+    scatter_codes(codes.data(), kValues, bytes.data());
+    for (int i = 0; i < count; ++i) {
+      run[i].d = float_to_half(scale[i]);
+      join_nibbles(&bytes[i * kValues], run[i].qs);
     }
-    join_nibbles(codes, block.qs);
   }
 };
 

@@ -7,6 +7,7 @@
 #include "quant/bits.h"
 #include "quant/block_format.h"
 #include "quant/code_search.h"
+#include "quant/iq4_search.h"
 
 namespace arion {
 namespace {
@@ -35,26 +36,41 @@ struct IQ4_XS {
   }
 
   static void encode(const BlockSource& source, Block& block) {
-    const CodeValues& table = code_values(kPanel.table);
-    std::array<float, 8> scales;
+    constexpr int kGroup = 32;
+    const Quad spread = Quad{} + 2 * mean_square({source.x, kValues});
+    std::array<std::array<Quad, kGroup>, 2> x;
+    std::array<Quad, 2> scales;
     float largest = 0;
-    for (int g = 0; g < 8; ++g) {
-      scales[g] = fit_table({source.x + 32 * g, 32},
-                            source.importance ? source.importance + 32 * g : nullptr, table);
-      if (std::fabs(scales[g]) > std::fabs(largest)) largest = scales[g];
-    }
-    const float d = largest / -32;
-    block.d = float_to_half(d);
-    for (int g = 0; g < 8; ++g) {
-      const int s = d == 0 ? 0 : std::clamp(nearest(scales[g] / d), -32, 31);
-      block.scales_low[g / 2] |= static_cast<uint8_t>(((s + 32) & 15) << 4 * (g % 2));
-      block.scales_high |= static_cast<uint16_t>(((s + 32) >> 4) << 2 * g);
-      uint8_t codes[32];
-      for (int i = 0; i < 32; ++i) {
-        const float scale = half_to_float(block.d) * static_cast<float>(s);
-        codes[i] = nearest_code(table, scale, source.x[32 * g + i]);
+    for (int half = 0; half < 2; ++half) {
+      const int first = half * kQuadLanes * kGroup;
+      gather_groups(source.x + first, kGroup, kQuadLanes, x[half].data());
+      std::array<Quad, kGroup> weights;
+      weigh_iq4(x[half], source.importance ? source.importance + first : nullptr, kQuadLanes,
+                spread, weights.data());
+      scales[half] = fit_iq4(x[half], weights);
+      for (int g = 0; g < kQuadLanes; ++g) {
+        if (std::fabs(scales[half][g]) > std::fabs(largest)) largest = scales[half][g];
       }
-      join_nibbles(codes, block.qs[g]);
+    }
+    const float d = -largest / 32;
+    const float inverse = d != 0 ? 1 / d : 0;
+    block.d = float_to_half(d);
+    for (int half = 0; half < 2; ++half) {
+      Quad scale;
+      for (int lane = 0; lane < kQuadLanes; ++lane) {
+        const int s = std::clamp(nearest(inverse * scales[half][lane]), -32, 31);
+        const int g = half * kQuadLanes + lane;
+        block.scales_low[g / 2] |= static_cast<uint8_t>(((s + 32) & 15) << 4 * (g % 2));
+        block.scales_high |= static_cast<uint16_t>(((s + 32) >> 4) << 2 * g);
+        scale[lane] = d * static_cast<float>(s);
+      }
+      std::array<Quad, kGroup> codes;
+      round_to_iq4(x[half], scale, codes.data());
+      std::array<uint8_t, kQuadLanes * kGroup> bytes;
+      scatter_codes(codes.data(), kGroup, bytes.data());
+      for (int lane = 0; lane < kQuadLanes; ++lane) {
+        join_nibbles(&bytes[lane * kGroup], block.qs[half * kQuadLanes + lane]);
+      }
     }
   }
 };

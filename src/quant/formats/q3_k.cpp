@@ -1,11 +1,6 @@
 // Q3_K: 256 codes of 3 bits in groups of 16; value = d*s*(code - 4).
-#include <algorithm>
-#include <array>
-#include <cmath>
-
-#include "base/half.h"
 #include "quant/block_format.h"
-#include "quant/code_search.h"
+#include "quant/k_blocks.h"
 
 namespace arion {
 namespace {
@@ -15,7 +10,6 @@ struct Q3_K {
   static constexpr uint32_t kType = 11;
   static constexpr int kValues = 256;
   static constexpr PanelSpec kPanel{Codec::c3, ScaleMode::d16, 4};
-  static constexpr int kGroup = 16;
 
   struct Block {
     uint8_t high[32];    // bit c of byte k: third bit of code 32c + k
@@ -38,31 +32,17 @@ struct Q3_K {
   }
 
   static void encode(const BlockSource& source, Block& block) {
-    std::array<float, 16> scales;
-    float largest = 0;
+    const KSymmetricBlock found = encode_q3_k(source);
+    block.d = found.d;
     for (int g = 0; g < 16; ++g) {
-      const std::span<const float> x(source.x + g * kGroup, kGroup);
-      std::array<float, kGroup> weights;
-      for (int i = 0; i < kGroup; ++i) {
-        weights[i] = source.importance ? source.importance[g * kGroup + i] : x[i] * x[i];
-      }
-      scales[g] = fit_symmetric(x, weights, 4);
-      if (std::fabs(scales[g]) > std::fabs(largest)) largest = scales[g];
+      const int s = found.s[g] + 32;
+      block.scales[g % 8] |= static_cast<uint8_t>((s & 15) << 4 * (g / 8));
+      block.scales[8 + g % 4] |= static_cast<uint8_t>(s >> 4 << 2 * (g / 4));
     }
-    const float d = largest / -32;
-    block.d = float_to_half(d);
-    for (int g = 0; g < 16; ++g) {
-      const int s = d == 0 ? 0 : std::clamp(nearest(scales[g] / d), -32, 31);
-      block.scales[g % 8] |= static_cast<uint8_t>(((s + 32) & 15) << 4 * (g / 8));
-      block.scales[8 + g % 4] |= static_cast<uint8_t>(((s + 32) >> 4) << 2 * (g / 4));
-      uint8_t codes[kGroup];
-      round_to_grid({source.x + g * kGroup, kGroup},
-                    {half_to_float(block.d) * static_cast<float>(s), 0, 4, 7}, codes);
-      for (int k = 0; k < kGroup; ++k) {
-        const int i = g * kGroup + k;
-        block.qs[i / 128][i % 32] |= static_cast<uint8_t>((codes[k] & 3) << 2 * (i % 128 / 32));
-        block.high[i % 32] |= static_cast<uint8_t>(codes[k] >> 2 << i / 32);
-      }
+    for (int i = 0; i < 256; ++i) {
+      const int code = found.codes[i];
+      block.qs[i / 128][i % 32] |= static_cast<uint8_t>((code & 3) << 2 * (i % 128 / 32));
+      block.high[i % 32] |= static_cast<uint8_t>(code >> 2 << i / 32);
     }
   }
 };

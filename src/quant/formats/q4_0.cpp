@@ -22,10 +22,12 @@ struct Q4_0 {
     split_nibbles(block.qs, parts.codes.data());
   }
 
-  static void encode(const BlockSource& source, Block& block) {
-    uint8_t codes[32];
-    encode_symmetric(source, 8, block.d, codes);
-    join_nibbles(codes, block.qs);
+  static void encode(const BlockSource& source, std::span<Block> run) {
+    const RoundedBlocks found = encode_symmetric(source, run.size(), 8);
+    for (size_t i = 0; i < run.size(); ++i) {
+      run[i].d = found.d[i];
+      join_nibbles(&found.codes[i * kValues], run[i].qs);
+    }
   }
 };
 

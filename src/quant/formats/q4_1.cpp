@@ -23,10 +23,13 @@ struct Q4_1 {
     split_nibbles(block.qs, parts.codes.data());
   }
 
-  static void encode(const BlockSource& source, Block& block) {
-    uint8_t codes[32];
-    encode_affine(source, 15, block.d, block.m, codes);
-    join_nibbles(codes, block.qs);
+  static void encode(const BlockSource& source, std::span<Block> run) {
+    const RoundedBlocks found = encode_affine(source, run.size(), 15);
+    for (size_t i = 0; i < run.size(); ++i) {
+      run[i].d = found.d[i];
+      run[i].m = found.m[i];
+      join_nibbles(&found.codes[i * kValues], run[i].qs);
+    }
   }
 };
 

@@ -1,6 +1,6 @@
 // Q4_K: 256 codes of 4 bits in groups of 32; value = d*s*code - dmin*m.
 #include "quant/block_format.h"
-#include "quant/k_scales.h"
+#include "quant/k_blocks.h"
 
 namespace arion {
 namespace {
@@ -31,14 +31,14 @@ struct Q4_K {
   }
 
   static void encode(const BlockSource& source, Block& block) {
-    uint8_t codes[256];
-    const KScales scales = encode_k_block(source, 15, {-1.0f, 0.1f, 20}, codes);
-    block.d = scales.d;
-    block.dmin = scales.dmin;
-    join_k_scales(scales, block.scales);
+    const KAffineBlock found = encode_k_affine(source, {32, 63, {15, -1.0f, 0.1f, 20}, 2});
+    block.d = found.d;
+    block.dmin = found.dmin;
+    join_k_scales(found, block.scales);
     for (int i = 0; i < 4; ++i) {
+      const uint8_t* const codes = &found.codes[64 * i];
       for (int k = 0; k < 32; ++k) {
-        block.qs[i][k] = static_cast<uint8_t>(codes[64 * i + k] | codes[64 * i + 32 + k] << 4);
+        block.qs[i][k] = static_cast<uint8_t>(codes[k] | codes[32 + k] << 4);
       }
     }
   }

@@ -24,11 +24,13 @@ struct Q5_0 {
     split_fifth_bits(block.qh, parts.codes.data());
   }
 
-  static void encode(const BlockSource& source, Block& block) {
-    uint8_t codes[32];
-    encode_symmetric(source, 16, block.d, codes);
-    join_nibbles(codes, block.qs);
-    join_fifth_bits(codes, block.qh);
+  static void encode(const BlockSource& source, std::span<Block> run) {
+    const RoundedBlocks found = encode_symmetric(source, run.size(), 16);
+    for (size_t i = 0; i < run.size(); ++i) {
+      run[i].d = found.d[i];
+      join_nibbles(&found.codes[i * kValues], run[i].qs);
+      join_fifth_bits(&found.codes[i * kValues], run[i].qh);
+    }
   }
 };
 

@@ -25,11 +25,14 @@ struct Q5_1 {
     split_fifth_bits(block.qh, parts.codes.data());
   }
 
-  static void encode(const BlockSource& source, Block& block) {
-    uint8_t codes[32];
-    encode_affine(source, 31, block.d, block.m, codes);
-    join_nibbles(codes, block.qs);
-    join_fifth_bits(codes, block.qh);
+  static void encode(const BlockSource& source, std::span<Block> run) {
+    const RoundedBlocks found = encode_affine(source, run.size(), 31);
+    for (size_t i = 0; i < run.size(); ++i) {
+      run[i].d = found.d[i];
+      run[i].m = found.m[i];
+      join_nibbles(&found.codes[i * kValues], run[i].qs);
+      join_fifth_bits(&found.codes[i * kValues], run[i].qh);
+    }
   }
 };
 

@@ -1,6 +1,6 @@
 // Q5_K: 256 codes of 5 bits in groups of 32; value = d*s*code - dmin*m.
 #include "quant/block_format.h"
-#include "quant/k_scales.h"
+#include "quant/k_blocks.h"
 
 namespace arion {
 namespace {
@@ -33,15 +33,14 @@ struct Q5_K {
   }
 
   static void encode(const BlockSource& source, Block& block) {
-    uint8_t codes[256];
-    const KScales scales = encode_k_block(source, 31, {-0.5f, 0.1f, 15}, codes);
-    block.d = scales.d;
-    block.dmin = scales.dmin;
-    join_k_scales(scales, block.scales);
+    const KAffineBlock found = encode_k_affine(source, {32, 63, {31, -0.5f, 0.1f, 15}, 2});
+    block.d = found.d;
+    block.dmin = found.dmin;
+    join_k_scales(found, block.scales);
     for (int i = 0; i < 256; ++i) {
       const int g = i / 32, k = i % 32;
-      block.qs[g / 2][k] |= static_cast<uint8_t>((codes[i] & 15) << 4 * (g % 2));
-      block.qh[k] |= static_cast<uint8_t>(codes[i] >> 4 << g);
+      block.qs[g / 2][k] |= static_cast<uint8_t>((found.codes[i] & 15) << 4 * (g % 2));
+      block.qh[k] |= static_cast<uint8_t>(found.codes[i] >> 4 << g);
     }
   }
 };

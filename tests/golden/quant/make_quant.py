@@ -6,7 +6,9 @@ the package does not know, ggml.
                     for; formats without blocks have 32 values a record. Scales include subnormal, huge, negative, zero,
                     infinite and NaN ones.
   encode_input.npy  float32 [rows, 256], importance.npy float32 [256]
-  encode_NAME.npy   uint8 [rows, bytes]: what the package's quantize() makes of the input
+  encode_NAME.npy   uint8 [rows, bytes]: what the package's
+                    quantize(), or for the searched types ggml, makes of the input
+  weighted_NAME.npy the same by ggml with importance
   quant.json        versions, the pattern of each input row, ggml's errors
 
 Usage: make_quant.py --libggml PATH/libggml-base.so     (the library inside the llama-cpp-python package, 0.3.36)
@@ -28,6 +30,9 @@ SCALES = {"Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2],
 # Types the package cannot decode: values and bytes of a block. ggml decodes them.
 SIZES = {"Q1_0": (128, 18), "Q2_0": (64, 18)}
 ENCODED = ["F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "TQ1_0", "TQ2_0", "MXFP4"]
+# Types whose scales are searched, always or with importance.
+SEARCHED = ["Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS"]
+WEIGHTED = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", *SEARCHED]
 SPECIAL = [0x0001, 0x03FF, 0x8001, 0x83FF, 0x0000, 0x8000, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00, 0x7D01]
 
 
@@ -84,13 +89,24 @@ def make_encode(name, rows):
     np.save(here / f"encode_{name}.npy", encoded.view(np.uint8).reshape(len(rows), -1))
 
 
-def ggml_errors(library, name, rows, importance):
-    """Sum of (weighted) squared errors of each row."""
+def ggml_encode(library, name, rows, importance):
     values, size = gguf.GGML_QUANT_SIZES[Type[name]]
     encoded = np.zeros((len(rows), COLS // values * size), np.uint8)
     weights = importance.ctypes.data if importance is not None else None
     library.ggml_quantize_chunk(int(Type[name]), rows.ctypes.data, encoded.ctypes.data, 0, len(rows), COLS, weights)
-    decoded = quants.dequantize(encoded, Type[name]).astype(np.float64)
+    return encoded
+
+
+def make_searched(library, rows, importance):
+    for name in SEARCHED:
+        np.save(here / f"encode_{name}.npy", ggml_encode(library, name, rows, None))
+    for name in WEIGHTED:
+        np.save(here / f"weighted_{name}.npy", ggml_encode(library, name, rows, importance))
+
+
+def ggml_errors(library, name, rows, importance):
+    """Sum of (weighted) squared errors of each row."""
+    decoded = quants.dequantize(ggml_encode(library, name, rows, importance), Type[name]).astype(np.float64)
     return ((decoded - rows) ** 2 * (1 if importance is None else importance)).sum(axis=1).tolist()
 
 
@@ -111,6 +127,7 @@ def main():
     np.save(here / "importance.npy", importance.reshape(1, COLS))
     for name in ENCODED:
         make_encode(name, rows)
+    make_searched(library, rows, importance)
     for name in names[first:]:
         make_decode(library, name)
     searched = {
