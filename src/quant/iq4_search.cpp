@@ -10,49 +10,65 @@ namespace arion {
 
 namespace {
 
-constexpr const std::array<int8_t, 16>& kCurve = code_values(CodeTable::iq4).value;
+// Midpoints between neighbouring values, and the steps across them, in all lanes.
+struct Curve {
+  float first = 0;
+  std::array<Quad, 15> midpoint, step;
 
-QuadMask bits(float x) {
-  return reinterpret_cast<QuadMask>(Quad{} + x);
-}
-
-// For each lane the sum of step[i] over the midpoints i that are not above x.
-template <typename Step>
-Quad sum_passed(Quad x, Step step) {
-  Quad sum{};
-  for (int i = 0; i < 15; ++i) {
-    const float midpoint = 0.5f * static_cast<float>(kCurve[i] + kCurve[i + 1]);
-    sum += reinterpret_cast<Quad>((x >= midpoint) & bits(step(i)));
+  Curve() {
+    const auto& value = code_values(CodeTable::iq4).value;
+    first = static_cast<float>(value[0]);
+    for (size_t i = 0; i < midpoint.size(); ++i) {
+      midpoint[i] = Quad{} + 0.5f * static_cast<float>(value[i] + value[i + 1]);
+      step[i] = Quad{} + static_cast<float>(value[i + 1] - value[i]);
+    }
   }
-  return sum;
+};
+
+const Curve& curve() {
+  static const Curve curve;
+  return curve;
 }
 
-Quad nearest_value(Quad x) {
-  return sum_passed(x, [](int i) { return static_cast<float>(kCurve[i + 1] - kCurve[i]); }) +
-         static_cast<float>(kCurve[0]);
+Quad masked(QuadMask mask, Quad x) {
+  return reinterpret_cast<Quad>(mask & reinterpret_cast<QuadMask>(x));
+}
+
+Quad nearest_value(const Curve& curve, Quad x) {
+  Quad value = Quad{} + curve.first;
+  for (size_t i = 0; i < curve.midpoint.size(); ++i) {
+    value += masked(x >= curve.midpoint[i], curve.step[i]);
+  }
+  return value;
+}
+
+Quad nearest_position(const Curve& curve, Quad x) {
+  Quad position{};
+  for (const Quad midpoint : curve.midpoint) position += masked(x >= midpoint, Quad{} + 1);
+  return position;
 }
 
 }  // namespace
 
 Quad fit_iq4(std::span<const Quad> x, std::span<const Quad> weights) {
   constexpr int kTries = 7;
+  const Curve& values = curve();
   const Quad far = extreme(x);
-  const auto first = static_cast<float>(kCurve[0]);
   Quad xq{}, q2{};
   const auto round = [&](Quad inverse) {
     xq = q2 = Quad{};
     for (size_t i = 0; i < x.size(); ++i) {
-      const Quad q = nearest_value(inverse * x[i]);
+      const Quad q = nearest_value(values, inverse * x[i]);
       const Quad weighted = weights[i] * q;
       xq += weighted * x[i];
       q2 += weighted * q;
     }
   };
-  round(1 / (-far / first));
+  round(1 / (-far / values.first));
   Quad scale = select(q2 > 0, xq / q2, Quad{});
   Quad best = scale * xq;
   for (int step = -kTries; step <= kTries; ++step) {
-    round((static_cast<float>(step) + first) / far);
+    round((static_cast<float>(step) + values.first) / far);
     const QuadMask better = (q2 > 0) & (xq * xq > best * q2);
     scale = select(better, xq / q2, scale);
     best = select(better, scale * xq, best);
@@ -63,7 +79,7 @@ Quad fit_iq4(std::span<const Quad> x, std::span<const Quad> weights) {
 void round_to_iq4(std::span<const Quad> x, Quad scale, Quad* codes) {
   const Quad inverse = select(scale != 0, 1 / scale, Quad{});
   for (size_t i = 0; i < x.size(); ++i) {
-    codes[i] = sum_passed(inverse * x[i], [](int) { return 1.0f; });
+    codes[i] = nearest_position(curve(), inverse * x[i]);
   }
 }
 

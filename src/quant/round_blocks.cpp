@@ -71,7 +71,8 @@ void round_symmetric(const float* x, int zero, uint16_t& d, uint8_t* codes) {
   const auto [low, high] = range_of(parts);
   float extreme = high > -low ? high : low;
   if (high == -low) {  // the first of both
-    extreme = *std::find_if(x, x + kValues, [&](float v) { return std::fabs(v) == high; });
+    extreme = *std::find_if(x, x + kValues,
+                            [largest = high](float v) { return std::fabs(v) == largest; });
   }
   const float scale = extreme / static_cast<float>(-zero);
   const float inverse = scale == 0 ? 0 : 1 / scale;

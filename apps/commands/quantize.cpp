@@ -1,0 +1,168 @@
+// arion quantize: makes a model smaller by rounding its weights.
+#include "compress/quantize.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/worker_count.h"
+#include "command.h"
+#include "io/ggml_types.h"
+#include "terminal.h"
+
+namespace arion::app {
+namespace {
+
+struct QuantizeOptions {
+  std::string in, out;
+  std::string type;
+  std::string importance;
+  std::vector<std::string> keep;
+  int threads = 0;
+  uint64_t split_bytes = 0;
+  bool dry_run = false;
+  bool is_pure = false;
+  bool forbids_fallback = false;
+};
+
+double mebibytes(uint64_t bytes) {
+  return static_cast<double>(bytes) / (1 << 20);
+}
+
+void print_plan(const QuantizePlan& plan) {
+  for (const TensorPlan& tensor : plan.tensors) {
+    fmt::print(
+        "{:<44} {:<20} {:>8} -> {:<8} {:>12} bytes{}{}\n", printable(tensor.source->name),
+        describe_dims(tensor.source->dims()), ggml_type_name(tensor.source->type),
+        ggml_type_name(tensor.type), tensor.bytes(),
+        tensor.importance != nullptr ? "  by importance" : "",
+        tensor.is_fallback() ? fmt::format("  instead of {}", ggml_type_name(tensor.wanted)) : "");
+  }
+}
+
+void print_summary(const QuantizePlan& plan) {
+  struct OfType {
+    uint64_t tensors = 0, bytes = 0;
+  };
+  std::map<std::string, OfType> types;
+  uint64_t before = 0, fallbacks = 0;
+  for (const TensorPlan& tensor : plan.tensors) {
+    OfType& type = types[ggml_type_name(tensor.type)];
+    ++type.tensors;
+    type.bytes += tensor.bytes();
+    before += tensor.source->data.size();
+    fallbacks += tensor.is_fallback() ? 1 : 0;
+  }
+  for (const auto& [name, type] : types) {
+    fmt::print("{:<8} {:>5} tensors {:>10.2f} MiB\n", name, type.tensors, mebibytes(type.bytes));
+  }
+  const double bits = 8 * static_cast<double>(plan.bytes()) / static_cast<double>(plan.values());
+  fmt::print("{}: {:.2f} MiB -> {:.2f} MiB, {:.4f} bits per weight, {} fallbacks\n",
+             plan.mixture.name, mebibytes(before), mebibytes(plan.bytes()), bits, fallbacks);
+}
+
+void refuse_fallbacks(const QuantizePlan& plan) {
+  const auto found = std::ranges::find_if(plan.tensors, &TensorPlan::is_fallback);
+  if (found == plan.tensors.end()) return;
+  fail(ErrorCode::failed, "{} has rows of {} columns, which do not divide into blocks of {}",
+       printable(found->source->name), found->source->cols(), ggml_type_name(found->wanted));
+}
+
+void warn(const QuantizePlan& plan) {
+  const auto coarse = std::ranges::find_if(plan.tensors, [](const TensorPlan& tensor) {
+    return tensor.is_changed() && find_ggml_type(tensor.source->type)->block_values > 1 &&
+           find_ggml_type(tensor.type)->block_values > 1;
+  });
+  if (coarse != plan.tensors.end()) {
+    log(LogLevel::warning, "{} is quantised already; rounding twice loses more than once",
+        printable(coarse->source->name));
+  }
+  for (const TensorPlan& tensor : plan.tensors) {
+    if (!tensor.is_fallback()) continue;
+    log(LogLevel::warning, "{} has rows of {} columns: {} instead of {}",
+        printable(tensor.source->name), tensor.source->cols(), ggml_type_name(tensor.type),
+        ggml_type_name(tensor.wanted));
+  }
+}
+
+void refuse_overwriting(const GgufFile& file, const std::filesystem::path& out) {
+  for (const std::string& name : file.file_names()) {
+    std::error_code error;
+    if (!std::filesystem::equivalent(name, out, error)) continue;
+    fail(ErrorCode::usage, "{}: is the file to read from; give another name", out.string());
+  }
+}
+
+void quantize(const QuantizeOptions& options) {
+  const Mixture& mixture = require_mixture(options.type);
+  std::vector<TypeOverride> overrides;
+  for (const std::string& text : options.keep) overrides.push_back(parse_type_override(text));
+  const GgufFile file = GgufFile::open(options.in);
+  std::optional<ImportanceMatrix> importance;
+  if (!options.importance.empty()) importance = ImportanceMatrix::load(options.importance);
+  const QuantizePlan plan = plan_quantization(file,
+                                              {.mixture = mixture,
+                                               .overrides = overrides,
+                                               .has_importance = importance.has_value(),
+                                               .is_pure = options.is_pure},
+                                              importance ? &*importance : nullptr);
+  if (options.forbids_fallback) refuse_fallbacks(plan);
+  warn(plan);
+  if (options.dry_run) {
+    print_plan(plan);
+    return print_summary(plan);
+  }
+  refuse_overwriting(file, options.out);
+  WorkerPool pool(options.threads > 0 ? options.threads : default_worker_count());
+  std::vector<std::filesystem::path> paths;
+  {
+    Progress progress("Quantizing", plan.values());
+    paths = write_quantized(plan, {options.out, options.split_bytes}, pool,
+                            [&](uint64_t done) { progress.update(done); });
+  }
+  print_summary(plan);
+  for (const auto& path : paths) fmt::print("{}\n", path.string());
+}
+
+}  // namespace
+
+void command_quantize(CLI::App& program, const GlobalOptions&) {
+  auto options = std::make_shared<QuantizeOptions>();
+  CLI::App* command =
+      program.add_subcommand("quantize", "Makes a model smaller by rounding its weights");
+  command->add_option("IN", options->in, "Model to read: a GGUF file, or the first of several")
+      ->required();
+  command->add_option("OUT", options->out, "File to write")->required();
+  command->add_option("--type", options->type, "Mixture of types: Q4_K_M, Q8_0, BF16, ...")
+      ->required();
+  command->add_option("--imatrix", options->importance,
+                      "Importance matrix, GGUF or .dat: errors count by it");
+  command->add_option("--keep", options->keep,
+                      "PATTERN=TYPE: tensors whose names match get TYPE, or stay for 'source'; may "
+                      "be repeated, the first match counts");
+  command->add_option("-t,--threads", options->threads, "Threads; 0: all cores")
+      ->check(CLI::Range(0, 1024));
+  command
+      ->add_option("--split-max-size", options->split_bytes,
+                   "Split the output into files of at most this many bytes of tensors, such as 2G")
+      ->transform(CLI::AsSizeValue(false));
+  command->add_flag("--dry-run", options->dry_run, "Only say what would be written");
+  command->add_flag("--pure", options->is_pure, "The type of the mixture's name for all tensors");
+  command->add_flag("--no-fallback", options->forbids_fallback,
+                    "Fail where rows do not divide into the blocks of their type");
+  command->footer(
+      "Examples:\n"
+      "  arion quantize model-bf16.gguf model-q4_k_m.gguf --type Q4_K_M --imatrix model.imatrix\n"
+      "  arion quantize model-bf16.gguf model.gguf --type Q4_K_M --keep "
+      "'blk.*.attn_v.weight=Q8_0'");
+  command->callback([options] { quantize(*options); });
+}
+
+}  // namespace arion::app

@@ -1,0 +1,174 @@
+// Reading importance matrices.
+#include "compress/importance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+
+#include "base/error.h"
+#include "base/mapped_file.h"
+#include "io/gguf.h"
+
+namespace arion {
+
+namespace {
+
+constexpr std::string_view kSums = ".in_sum2";
+constexpr std::string_view kCounts = ".counts";
+constexpr uint32_t kF32 = 0;
+
+// Columns that share a scale in the finest formats.
+constexpr size_t kGroup = 16;
+
+[[noreturn]] void malformed(const std::string& file, std::string_view what) {
+  fail(ErrorCode::bad_input, "{}: not an importance matrix: {}", printable(file, 4096), what);
+}
+
+void check_values(const std::string& file, std::string_view name, std::span<const float> values) {
+  const auto bad = std::ranges::find_if(values, [](float v) { return !std::isfinite(v) || v < 0; });
+  if (bad == values.end()) return;
+  fail(ErrorCode::bad_input,
+       "{}: importance of {} has value {} at index {}, expected finite numbers of at least 0; "
+       "collect it again",
+       printable(file, 4096), printable(name), *bad, bad - values.begin());
+}
+
+std::vector<float> floats_of(const std::string& file, const GgufTensor& tensor) {
+  if (tensor.type != kF32) malformed(file, "its tensors are not F32");
+  std::vector<float> values(tensor.values());
+  std::memcpy(values.data(), tensor.data.data(), values.size() * sizeof(float));
+  check_values(file, tensor.name, values);
+  return values;
+}
+
+ImportanceMatrix load_gguf(const GgufFile& gguf, const std::string& file) {
+  const GgufMetadata& metadata = gguf.metadata();
+  if (metadata.get_string("general.type").value_or("imatrix") != "imatrix") {
+    malformed(file, "general.type is not imatrix; is this a model?");
+  }
+  ImportanceMatrix out;
+  for (const GgufTensor& tensor : gguf.tensors()) {
+    if (!tensor.name.ends_with(kSums)) continue;
+    const std::string name(tensor.name.substr(0, tensor.name.size() - kSums.size()));
+    const GgufTensor* const counts = gguf.find_tensor(name + std::string(kCounts));
+    if (counts == nullptr) malformed(file, fmt::format("{} has no counts", printable(name)));
+    if (counts->values() != tensor.rows()) {
+      malformed(file, fmt::format("{} has {} rows of sums but {} counts", printable(name),
+                                  tensor.rows(), counts->values()));
+    }
+    out.tensors[name] = {floats_of(file, tensor), floats_of(file, *counts)};
+  }
+  if (out.tensors.empty()) malformed(file, "it holds no sums of squares");
+  return out;
+}
+
+// The older form: little-endian i32 and f32 without a magic number.
+class DatReader {
+ public:
+  DatReader(std::span<const std::byte> bytes, const std::string& file)
+      : bytes_(bytes), file_(file) {}
+
+  int32_t count(int32_t most) {
+    int32_t value;
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    if (value < 0 || value > most) malformed(file_, "a count is out of range");
+    return value;
+  }
+  std::string text() {
+    constexpr int32_t kMostBytes = 4096;
+    const auto bytes = take(static_cast<size_t>(count(kMostBytes)));
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  std::vector<float> floats(size_t number) {
+    const auto bytes = take(number * sizeof(float));
+    std::vector<float> values(number);
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+
+ private:
+  std::span<const std::byte> take(size_t count) {
+    if (count > bytes_.size()) malformed(file_, "it ends early");
+    const auto taken = bytes_.first(count);
+    bytes_ = bytes_.subspan(count);
+    return taken;
+  }
+
+  std::span<const std::byte> bytes_;
+  const std::string& file_;
+};
+
+ImportanceMatrix load_dat(std::span<const std::byte> bytes, const std::string& file) {
+  constexpr int32_t kMostTensors = 1 << 20, kMostValues = 1 << 28;
+  DatReader reader(bytes, file);
+  ImportanceMatrix out;
+  const int32_t tensors = reader.count(kMostTensors);
+  if (tensors == 0) malformed(file, "it holds no tensors");
+  for (int32_t i = 0; i < tensors; ++i) {
+    const std::string name = reader.text();
+    const int32_t calls = std::max(1, reader.count(INT32_MAX));
+    const int32_t values = reader.count(kMostValues);
+    if (values == 0) malformed(file, fmt::format("{} has no values", printable(name)));
+    // The values are mean squares times the number of calls.
+    ImportanceSums sums{reader.floats(static_cast<size_t>(values)), {static_cast<float>(calls)}};
+    check_values(file, name, sums.sums);
+    out.tensors[name] = std::move(sums);
+  }
+  // The number of chunks and the name of the text may follow.
+  return out;
+}
+
+// Mean squares of one matrix, as column_weights gives them; false when it was never used.
+bool safe_weights(std::span<float> weights) {
+  float largest = 0;
+  for (const float w : weights) largest = std::max(largest, w);
+  if (!(largest > 0)) {
+    std::ranges::fill(weights, 1.0f);
+    return false;
+  }
+  const int exponent = std::ilogb(largest);
+  double total = 0;
+  for (float& w : weights) {
+    w = std::scalbn(w, -exponent);
+    total += w;
+  }
+  const auto little = static_cast<float>(1e-6 * total / static_cast<double>(weights.size()));
+  for (size_t begin = 0; begin < weights.size(); begin += kGroup) {
+    const auto group = weights.subspan(begin, std::min(kGroup, weights.size() - begin));
+    if (std::ranges::all_of(group, [](float w) { return w == 0; })) {
+      std::ranges::fill(group, little);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+ImportanceMatrix ImportanceMatrix::load(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  constexpr char kMagic[4] = {'G', 'G', 'U', 'F'};
+  const auto bytes = file.bytes();
+  if (bytes.size() >= sizeof kMagic && std::memcmp(bytes.data(), kMagic, sizeof kMagic) == 0) {
+    return load_gguf(GgufFile::parse(bytes, path.string()), path.string());
+  }
+  return load_dat(bytes, path.string());
+}
+
+std::optional<std::vector<float>> column_weights(const ImportanceSums& sums) {
+  std::vector<float> weights = sums.sums;
+  const size_t cols = sums.cols();
+  bool is_used = false;
+  for (size_t m = 0; m < sums.counts.size(); ++m) {
+    const std::span<float> part = std::span(weights).subspan(m * cols, cols);
+    const float count = sums.counts[m];
+    for (float& w : part) w = count > 0 ? w / count : 0;
+    is_used |= safe_weights(part);
+  }
+  if (!is_used) return std::nullopt;
+  return weights;
+}
+
+}  // namespace arion

@@ -1,0 +1,35 @@
+// An importance matrix: for each weight matrix how large its inputs are, column by column, over a
+// calibration text. Files of llama.cpp's imatrix tool, GGUF and the older .dat.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace arion {
+
+// Sums of squared inputs of one weight tensor, which may be a stack of matrices (experts).
+struct ImportanceSums {
+  std::vector<float> sums;    // [matrices, cols]
+  std::vector<float> counts;  // [matrices]: rows of inputs that were seen
+
+  size_t cols() const { return counts.empty() ? 0 : sums.size() / counts.size(); }
+};
+
+struct ImportanceMatrix {
+  std::map<std::string, ImportanceSums, std::less<>> tensors;  // by the name of the weight
+
+  // Reads either form. Throws Error: bad_input when anything is malformed, not finite or negative.
+  static ImportanceMatrix load(const std::filesystem::path& path);
+};
+
+// Weights of squared errors for one tensor, [matrices, cols]: mean squares, made safe for encoders.
+// The largest is scaled to about 1 by a power of two, so that no product overflows; where 16
+// neighbours were never used they get a small equal weight; a matrix that was never used at all
+// gets equal weights, and nothing is returned when that holds for all of them.
+std::optional<std::vector<float>> column_weights(const ImportanceSums& sums);
+
+}  // namespace arion

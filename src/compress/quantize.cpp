@@ -1,0 +1,144 @@
+// Planning and writing. Metadata is carried over but for what describes the old types and files.
+#include "compress/quantize.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "base/error.h"
+#include "compress/encode_tensor.h"
+#include "compress/tensor_role.h"
+#include "io/ggml_types.h"
+#include "io/gguf_writer.h"
+
+namespace arion {
+
+namespace {
+
+constexpr uint32_t kQuantizationVersion = 2;  // of the block layouts
+
+// Keys that are written anew or do not hold for the new file.
+constexpr std::array<std::string_view, 6> kReplacedKeys = {
+    "general.file_type", "general.quantization_version", "general.alignment", "split.no",
+    "split.count",       "split.tensors.count"};
+
+const ImportanceSums* importance_of(const GgufTensor& tensor, const ImportanceMatrix& matrix) {
+  const auto found = matrix.tensors.find(tensor.name);
+  if (found == matrix.tensors.end()) return nullptr;
+  const ImportanceSums& sums = found->second;
+  const uint64_t expected = tensor.cols() * tensor.ne[2] * tensor.ne[3];
+  if (sums.sums.size() == expected) return &sums;
+  // Embeddings are looked up, not multiplied; what other tools store for them means nothing.
+  if (tensor_role(tensor.name) == TensorRole::token_embedding) return nullptr;
+  fail(ErrorCode::bad_input, "importance of {} has {} values, expected {}; it is of another model",
+       printable(tensor.name), sums.sums.size(), expected);
+}
+
+void add_metadata(const QuantizePlan& plan, GgufWriter& writer) {
+  for (const GgufEntry& entry : plan.file->metadata().entries()) {
+    if (std::ranges::count(kReplacedKeys, entry.key) == 0) writer.add_entry(entry);
+  }
+  writer.add_u32("general.quantization_version", kQuantizationVersion);
+  writer.add_u32("general.file_type", plan.mixture.file_type);
+}
+
+using Shard = std::span<const TensorPlan>;
+
+// Consecutive tensors that fit together; a tensor larger than a file gets one of its own.
+std::vector<Shard> shards_of(const QuantizePlan& plan, uint64_t most_bytes) {
+  const Shard all = plan.tensors;
+  if (most_bytes == 0) return {all};
+  std::vector<Shard> shards;
+  size_t begin = 0;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const uint64_t next = all[i].bytes();
+    if (i > begin && next > most_bytes - std::min(bytes, most_bytes)) {
+      shards.push_back(all.subspan(begin, i - begin));
+      begin = i;
+      bytes = 0;
+    }
+    bytes += next;
+  }
+  shards.push_back(all.subspan(begin));
+  return shards;
+}
+
+std::filesystem::path shard_path(const std::filesystem::path& path, size_t number, size_t count) {
+  std::filesystem::path stem = path;
+  if (stem.extension() == ".gguf") stem.replace_extension();
+  return fmt::format("{}-{:05}-of-{:05}.gguf", stem.string(), number + 1, count);
+}
+
+}  // namespace
+
+uint64_t TensorPlan::bytes() const {
+  const GgmlType& format = *find_ggml_type(type);
+  return source->values() / format.block_values * format.block_bytes;
+}
+
+uint64_t QuantizePlan::bytes() const {
+  return std::accumulate(tensors.begin(), tensors.end(), uint64_t{0},
+                         [](uint64_t sum, const TensorPlan& t) { return sum + t.bytes(); });
+}
+
+uint64_t QuantizePlan::values() const {
+  return std::accumulate(
+      tensors.begin(), tensors.end(), uint64_t{0},
+      [](uint64_t sum, const TensorPlan& t) { return sum + t.source->values(); });
+}
+
+QuantizePlan plan_quantization(const GgufFile& file, const MixtureOptions& options,
+                               const ImportanceMatrix* importance) {
+  const std::vector<TypeChoice> choices = choose_types(file, options);
+  QuantizePlan plan{&file, options.mixture, {}};
+  for (size_t i = 0; i < choices.size(); ++i) {
+    TensorPlan tensor{&file.tensors()[i], choices[i].type, choices[i].wanted, nullptr};
+    if (importance != nullptr && tensor.is_changed()) {
+      tensor.importance = importance_of(*tensor.source, *importance);
+    }
+    if (choices[i].requires_importance && tensor.importance == nullptr) {
+      fail(ErrorCode::usage,
+           "{}: {} is too coarse without an importance matrix{}; give one with --imatrix",
+           printable(tensor.source->name), ggml_type_name(tensor.type),
+           importance != nullptr ? ", and the one given has no such tensor" : "");
+    }
+    plan.tensors.push_back(tensor);
+  }
+  return plan;
+}
+
+std::vector<std::filesystem::path> write_quantized(const QuantizePlan& plan,
+                                                   const QuantizeOutput& output, WorkerPool& pool,
+                                                   const QuantizeProgress& progress) {
+  const std::vector<Shard> shards = shards_of(plan, output.shard_bytes);
+  TensorEncoder encoder(pool);
+  uint64_t done = 0;
+  std::vector<std::filesystem::path> paths(shards.size());
+  for (size_t i = shards.size(); i-- > 0;) {
+    paths[i] = output.path;
+    GgufWriter writer;
+    if (i == 0) add_metadata(plan, writer);
+    if (shards.size() > 1) {
+      paths[i] = shard_path(output.path, i, shards.size());
+      writer.add_u16("split.no", static_cast<uint16_t>(i));
+      writer.add_u16("split.count", static_cast<uint16_t>(shards.size()));
+      writer.add_i32("split.tensors.count", static_cast<int32_t>(plan.tensors.size()));
+    }
+    for (const TensorPlan& tensor : shards[i]) {
+      writer.add_tensor(tensor.source->name, tensor.source->dims(), tensor.type, [&] {
+        progress(done);
+        std::vector<std::byte> bytes = encoder.encode(tensor);
+        plan.file->drop(*tensor.source);
+        done += tensor.source->values();
+        return bytes;
+      });
+    }
+    writer.write(paths[i]);
+  }
+  return paths;
+}
+
+}  // namespace arion

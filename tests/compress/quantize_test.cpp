@@ -1,0 +1,185 @@
+// Whole files, quantised and read back.
+#include "compress/quantize.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "io/gguf_writer.h"
+#include "io/temp_dir.h"
+#include "io/tiny_gguf.h"
+#include "quant/weight_format.h"
+#include "test_data.h"
+
+namespace arion {
+namespace {
+
+using namespace test;
+
+struct Input {
+  std::string bytes;
+  GgufFile file;
+
+  explicit Input(std::string content)
+      : bytes(std::move(content)), file(GgufFile::parse(std::as_bytes(std::span(bytes)))) {}
+};
+
+std::string tiny_file() {
+  return tiny_gguf(tiny_stop_model());
+}
+
+QuantizePlan plan_for(const GgufFile& file, std::string_view type,
+                      const ImportanceMatrix* importance = nullptr) {
+  return plan_quantization(
+      file, {.mixture = require_mixture(type), .has_importance = importance != nullptr},
+      importance);
+}
+
+GgufFile write(const QuantizePlan& plan, const std::filesystem::path& path, int threads = 1,
+               uint64_t shard_bytes = 0) {
+  WorkerPool pool(threads);
+  return GgufFile::open(write_quantized(plan, {path, shard_bytes}, pool, [](uint64_t) {}).front());
+}
+
+// One matrix of 2 x 256 values in a type.
+std::string one_tensor(const std::vector<float>& values, std::string_view type = "F32") {
+  const WeightFormat& format = *find_weight_format(type);
+  std::vector<std::byte> data(2 * format.row_bytes(256));
+  for (size_t r = 0; r < 2; ++r) {
+    format.encode_row(std::span(values).subspan(256 * r, 256), {},
+                      std::span(data).subspan(r * format.row_bytes(256), format.row_bytes(256)));
+  }
+  GgufWriter writer;
+  writer.add_string("general.architecture", "llama");
+  writer.add_tensor("blk.0.ffn_up.weight", std::vector<uint64_t>{256, 2}, format.gguf_type(), data);
+  return writer.bytes();
+}
+
+TEST(Quantize, TensorsAreThoseOfTheEncoderAndMetadataIsCarriedOver) {
+  const TempDir folder;
+  const Input in(tiny_file());
+  const GgufFile out = write(plan_for(in.file, "Q8_0"), folder.path() / "q.gguf");
+  EXPECT_EQ(out.metadata().get_unsigned("general.file_type"), 7u);
+  EXPECT_EQ(out.metadata().get_unsigned("general.quantization_version"), 2u);
+  EXPECT_EQ(out.metadata().get_string("general.name"), "tinylm");
+  EXPECT_EQ(out.metadata().entries().size(), in.file.metadata().entries().size() + 1);
+  ASSERT_EQ(out.tensors().size(), in.file.tensors().size());
+  const WeightFormat& q8 = *find_weight_format("Q8_0");
+  const WeightFormat& f32 = *find_weight_format("F32");
+  for (size_t i = 0; i < out.tensors().size(); ++i) {
+    const GgufTensor& from = in.file.tensors()[i];
+    const GgufTensor& to = out.tensors()[i];
+    EXPECT_EQ(from.name, to.name);
+    EXPECT_EQ(from.ne, to.ne);
+    if (to.type != q8.gguf_type()) {
+      EXPECT_TRUE(std::ranges::equal(from.data, to.data)) << to.name;
+      EXPECT_EQ(from.rows(), 1u) << to.name;
+      continue;
+    }
+    const auto cols = static_cast<int>(from.cols());
+    std::vector<float> row(from.cols());
+    std::vector<std::byte> expected(q8.row_bytes(cols));
+    f32.decode_row(from.data.first(f32.row_bytes(cols)), row);
+    q8.encode_row(row, {}, expected);
+    EXPECT_TRUE(std::ranges::equal(expected, to.data.first(expected.size()))) << to.name;
+  }
+}
+
+TEST(Quantize, TheNumberOfThreadsChangesNothing) {
+  const TempDir folder;
+  const Input in(tiny_file());
+  const QuantizePlan plan = plan_for(in.file, "Q4_0");
+  write(plan, folder.path() / "1.gguf", 1);
+  write(plan, folder.path() / "3.gguf", 3);
+  EXPECT_EQ(read_file(folder.path() / "1.gguf"), read_file(folder.path() / "3.gguf"));
+}
+
+TEST(Quantize, EveryMixtureOfEveryModelIsWrittenOrAsksForImportance) {
+  const TempDir folder;
+  const Input in(tiny_file());
+  ImportanceMatrix importance;
+  for (const GgufTensor& tensor : in.file.tensors()) {
+    importance.tensors[std::string(tensor.name)] = {std::vector<float>(tensor.cols(), 0.0f), {1}};
+  }
+  for (const Mixture& mixture : mixtures()) {
+    const GgufFile out =
+        write(plan_for(in.file, mixture.name, &importance), folder.path() / "q.gguf");
+    EXPECT_EQ(out.metadata().get_unsigned("general.file_type"), mixture.file_type);
+    EXPECT_EQ(out.tensors().size(), in.file.tensors().size()) << mixture.name;
+  }
+}
+
+TEST(Quantize, SplitModelsAreReadAsOne) {
+  const TempDir folder;
+  const Input in(tiny_file());
+  const QuantizePlan plan = plan_for(in.file, "Q8_0");
+  const GgufFile whole = write(plan, folder.path() / "whole.gguf");
+  const GgufFile split = write(plan, folder.path() / "split.gguf", 1, plan.bytes() / 3);
+  EXPECT_GE(split.file_names().size(), 3u);
+  ASSERT_EQ(split.tensors().size(), whole.tensors().size());
+  for (const GgufTensor& tensor : whole.tensors()) {
+    EXPECT_TRUE(std::ranges::equal(tensor.data, split.require_tensor(tensor.name).data));
+  }
+  const Input again(read_file(folder.path() / "whole.gguf"));
+  EXPECT_FALSE(split.metadata().has("split.tensors.count") &&
+               whole.metadata().has("split.tensors.count"));
+}
+
+TEST(Quantize, NotFiniteWeightsAreNamedAndNothingIsWritten) {
+  const TempDir folder;
+  for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+    std::vector<float> values(512, 1.0f);
+    values[300] = bad;
+    const Input in(one_tensor(values));
+    for (const char* type : {"F32", "F16", "Q8_0", "Q4_K_M"}) {
+      try {
+        write(plan_for(in.file, type), folder.path() / "q.gguf", 2);
+        ADD_FAILURE() << type;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::bad_input);
+        const std::string text = error.what();
+        EXPECT_NE(text.find("blk.0.ffn_up.weight"), std::string::npos) << text;
+        EXPECT_NE(text.find("index 300"), std::string::npos) << text;
+      }
+    }
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Quantize, LargeWeightsStayFiniteOrAreRefused) {
+  const TempDir folder;
+  for (const float large : {1e5f, 1e9f, 3e38f}) {
+    std::vector<float> values(512, 1.0f);
+    values[3] = large;
+    const Input in(one_tensor(values));
+    for (const char* type :
+         {"F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q2_K", "Q4_K_M", "Q6_K", "IQ4_XS", "TQ2_0"}) {
+      try {
+        const GgufFile out = write(plan_for(in.file, type), folder.path() / "q.gguf");
+        const GgufTensor& tensor = out.tensors()[0];
+        const WeightFormat& format = out.weight_format(tensor);
+        std::vector<float> row(256);
+        format.decode_row(tensor.data.first(format.row_bytes(256)), row);
+        for (const float x : row) ASSERT_TRUE(std::isfinite(x)) << type << " " << large;
+        EXPECT_NE(type, std::string("F16"));
+      } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("index"), std::string::npos) << error.what();
+      }
+    }
+  }
+}
+
+TEST(Quantize, CoarseTypesWantImportanceOfTheSameModel) {
+  const Input in(one_tensor(std::vector<float>(512, 1.0f)));
+  EXPECT_THROW(plan_for(in.file, "IQ2_XS"), Error);
+  ImportanceMatrix importance;
+  importance.tensors["blk.0.ffn_up.weight"] = {std::vector<float>(128, 1.0f), {1}};
+  EXPECT_THROW(plan_for(in.file, "Q4_K_M", &importance), Error);
+  importance.tensors["blk.0.ffn_up.weight"] = {std::vector<float>(256, 1.0f), {1}};
+  EXPECT_EQ(plan_for(in.file, "IQ2_XS", &importance).tensors[0].is_fallback(), false);
+}
+
+}  // namespace
+}  // namespace arion
