@@ -47,15 +47,36 @@ bool ChatSession::has_chat_format() {
   return template_.has_value();
 }
 
-Answer ChatSession::complete(std::string_view prompt, const AnswerOptions& options,
-                             const std::function<void(std::string_view)>& on_text) {
+std::vector<TokenId> ChatSession::encode_text(std::string_view prompt) const {
   std::vector<TokenId> tokens = tokenizer_.encode(prompt);
   if (tokens.empty()) {
     const auto bos = tokenizer_.special().bos;
     if (!bos) fail(ErrorCode::usage, "the prompt is empty and the model has no BOS token");
     tokens.push_back(*bos);
   }
-  return answer(std::move(tokens), options, on_text);
+  return tokens;
+}
+
+std::vector<TokenId> ChatSession::encode_chat(const std::vector<Message>& messages) const {
+  Conversation conversation;
+  for (const Message& turn : messages) conversation.add_message(turn.role, turn.content);
+  return encode_prompt(tokenizer_, template_->render(conversation));
+}
+
+std::vector<ChatSession::Message> ChatSession::with_system(std::vector<Message> messages,
+                                                           std::string system) {
+  if (messages.front().role == "system") messages.erase(messages.begin());
+  if (!system.empty()) messages.insert(messages.begin(), {"system", std::move(system)});
+  return messages;
+}
+
+Answer ChatSession::complete(std::string_view prompt, const AnswerOptions& options,
+                             const std::function<void(std::string_view)>& on_text) {
+  Request request{.tokens = encode_text(prompt)};
+  if (options.guidance_scale != 1) {
+    request.guidance = {encode_text(options.negative_prompt), options.guidance_scale};
+  }
+  return answer(std::move(request), options, on_text);
 }
 
 Answer ChatSession::chat(std::string message, const AnswerOptions& options,
@@ -63,26 +84,27 @@ Answer ChatSession::chat(std::string message, const AnswerOptions& options,
   if (!has_chat_format()) fail(ErrorCode::usage, "the model has no known chat format");
   std::vector<Message> messages = messages_;
   messages.push_back({"user", std::move(message)});
-  Conversation conversation;
-  for (const Message& turn : messages) conversation.add_message(turn.role, turn.content);
-  const jinja::Text prompt = template_->render(conversation);
-  Answer result = answer(encode_prompt(tokenizer_, prompt), options, on_text);
+  Request request{.tokens = encode_chat(messages)};
+  if (options.guidance_scale != 1) {
+    const auto negative = with_system(messages, options.negative_prompt);
+    request.guidance = {encode_chat(negative), options.guidance_scale};
+  }
+  Answer result = answer(std::move(request), options, on_text);
   messages.push_back({"assistant", result.text});
   messages_ = std::move(messages);
   return result;
 }
 
-Answer ChatSession::answer(std::vector<TokenId> prompt, const AnswerOptions& options,
+Answer ChatSession::answer(Request request, const AnswerOptions& options,
                            const std::function<void(std::string_view)>& on_text) {
   using namespace std::chrono_literals;
-  Answer result{.prompt_tokens = prompt};
-  Request request{.tokens = std::move(prompt),
-                  .min_tokens = options.min_tokens,
-                  .sampling = options.sampling,
-                  .stop_strings = options.stop_strings,
-                  .stop_ids = options.stop_ids,
-                  .ignores_end = options.ignores_end,
-                  .shows_control = options.shows_control};
+  Answer result{.prompt_tokens = request.tokens};
+  request.min_tokens = options.min_tokens;
+  request.sampling = options.sampling;
+  request.stop_strings = options.stop_strings;
+  request.stop_ids = options.stop_ids;
+  request.ignores_end = options.ignores_end;
+  request.shows_control = options.shows_control;
   if (options.max_tokens >= 0) request.max_tokens = options.max_tokens;
 
   const InterruptGuard guard;

@@ -18,6 +18,10 @@ namespace arion::app {
 // How answers are made; the prompt's tokens are filled in per turn.
 struct AnswerOptions {
   SamplingParams sampling;
+  // Guidance away from the answer there would be under this system message (to plain text: after
+  // this prompt). No effect at scale 1; other scales need a KV cache for two contexts.
+  std::string negative_prompt;
+  float guidance_scale = 1;
   int max_tokens = -1;  // -1: until the model stops or the context ends
   std::vector<std::string> stop_strings;
   std::vector<TokenId> stop_ids;
@@ -55,12 +59,16 @@ class ChatSession {
               const std::function<void(std::string_view)>& on_text);
 
  private:
-  Answer answer(std::vector<TokenId> prompt, const AnswerOptions& options,
-                const std::function<void(std::string_view)>& on_text);
-
   struct Message {
     std::string role, content;
   };
+
+  // The messages under another system message; empty: under none.
+  static std::vector<Message> with_system(std::vector<Message> messages, std::string system);
+  std::vector<TokenId> encode_text(std::string_view prompt) const;
+  std::vector<TokenId> encode_chat(const std::vector<Message>& messages) const;
+  Answer answer(Request request, const AnswerOptions& options,
+                const std::function<void(std::string_view)>& on_text);
 
   LoadedModel& loaded_;
   Tokenizer tokenizer_;

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "io/gguf_value.h"
 #include "sample/check_params.h"
+#include "sample/guidance.h"
 #include "sample/presets.h"
 #include "terminal.h"
 
@@ -147,6 +148,21 @@ void add_history_options(CLI::App& command, SamplingOptions& options) {
             "Text that must not be written; may be repeated");
 }
 
+void add_guidance_options(CLI::App& command, SamplingOptions& options) {
+  CLI::Option* prompt =
+      command
+          .add_option("--negative-prompt", options.negative_prompt,
+                      "What to steer away from: a system message, with --raw a prompt")
+          ->group(kGroup);
+  CLI::Option* scale =
+      command
+          .add_option("--guidance-scale", options.guidance_scale,
+                      "How far to steer away from the negative prompt; 1: not at all")
+          ->group(kGroup)
+          ->needs(prompt);
+  prompt->needs(scale);
+}
+
 }  // namespace
 
 void add_sampling_options(CLI::App& command, SamplingOptions& options) {
@@ -179,6 +195,7 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
       ->check(CLI::Range(0, kMaxLogprobs));
   add_narrowing_options(command, options);
   add_history_options(command, options);
+  add_guidance_options(command, options);
 }
 
 void check_sampling_options(SamplingOptions& options) {
@@ -198,6 +215,7 @@ void check_sampling_options(SamplingOptions& options) {
   all.min_p = options.min_p.value_or(kDefaultSampling.min_p);
   try {
     check_params(all, std::numeric_limits<int>::max());
+    check_guidance_scale(options.guidance_scale);
   } catch (const Error& error) {
     fail(ErrorCode::usage, "{}", error.what());
   }

@@ -21,6 +21,8 @@ struct SamplingOptions {
   std::string preset = "default";
   std::vector<std::string> bad_words, logit_bias;  // as written
   std::vector<std::string> dry_breakers = {"\n", ":", "\"", "*"};
+  std::string negative_prompt;
+  float guidance_scale = 1;  // 1: no guidance
 };
 
 inline const SamplingParams kDefaultSampling = {

@@ -151,6 +151,9 @@ std::optional<std::string> read_prompt(const RunOptions& options) {
 void run(RunOptions options, const GlobalOptions& global) {
   check_sampling_options(options.sampling);
   const std::optional<std::string> prompt = read_prompt(options);
+  options.answer.negative_prompt = options.sampling.negative_prompt;
+  options.answer.guidance_scale = options.sampling.guidance_scale;
+  if (options.answer.guidance_scale != 1) options.runner.kv_sequences = 2;
   LoadedModel loaded = load_model(options.runner, global);
   options.answer.sampling =
       resolve_sampling(options.sampling, loaded.runner->model().file.metadata());

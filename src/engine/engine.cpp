@@ -32,6 +32,7 @@ Engine::Engine(ModelRunner& runner, const Tokenizer& tokenizer, const EngineOpti
       // Models may have more rows of logits than there are tokens.
       vocab_(std::min(runner.vocab_size(), tokenizer.size())),
       context_(std::min(runner.context_length(), scheduler_.max_sequence_tokens())),
+      guided_context_(std::min(runner.context_length(), scheduler_.max_pair_tokens())),
       thread_([this] { loop(); }) {}
 
 Engine::~Engine() {
@@ -45,8 +46,9 @@ Engine::~Engine() {
 
 RequestId Engine::submit(Request request, Sink sink) {
   const RequestId id = next_id_++;
+  const int context = request.guidance.scale == 1 ? context_ : guided_context_;
   auto state = std::make_unique<RequestState>(id, std::move(request), std::move(sink), tokenizer_,
-                                              vocab_, context_);
+                                              vocab_, context);
   {
     const std::lock_guard lock(mutex_);
     if (!failure_.empty()) {
@@ -138,34 +140,35 @@ void Engine::step() {
 void Engine::advance(const BatchPlan& plan, const StepResult& result) {
   CHECK(result.rows == plan.logit_rows());
   int row = 0;
-  rows_.clear();
+  ready_.clear();
   for (const Run& run : plan.runs) {
     if (run.logits == LogitsRows::none) continue;
-    rows_.push_back({.state = requests_.at(run.sequence->id).get(),
-                     .logits = {result.row(row), static_cast<size_t>(vocab_)}});
+    RequestState& state = *requests_.at(run.sequence->id);
+    const std::span logits(result.row(row), static_cast<size_t>(vocab_));
+    if (state.take_logits(*run.sequence, logits)) ready_.push_back(&state);
     row += run.logit_rows();
   }
-  sample_rows();
-  for (const Row& sampled : rows_) {
-    if (sampled.state->advance() != FinishReason::none) {
-      sampled.state->sequence().state = Sequence::State::finished;
+  sample();
+  for (RequestState* state : ready_) {
+    if (state->advance() != FinishReason::none) {
+      state->sequence().state = Sequence::State::finished;
     }
   }
 }
 
-// Rows do not depend on each other, so any worker may take any of them.
-void Engine::sample_rows() {
-  WorkerPool* workers = rows_.size() > 1 ? runner_.workers() : nullptr;
+// Requests do not depend on each other, so any worker may take any of them.
+void Engine::sample() {
+  WorkerPool* workers = ready_.size() > 1 ? runner_.workers() : nullptr;
   if (workers == nullptr) {
-    for (const Row& row : rows_) row.state->sample(row.logits, samplers_.front());
+    for (RequestState* state : ready_) state->sample(samplers_.front());
     return;
   }
   samplers_.resize(static_cast<size_t>(workers->size()));
   std::atomic<size_t> next{0};
   workers->run([&](int worker) {
     Sampler& sampler = samplers_[static_cast<size_t>(worker)];
-    for (size_t i = next.fetch_add(1); i < rows_.size(); i = next.fetch_add(1)) {
-      rows_[i].state->sample(rows_[i].logits, sampler);
+    for (size_t i = next.fetch_add(1); i < ready_.size(); i = next.fetch_add(1)) {
+      ready_[i]->sample(sampler);
     }
   });
 }
@@ -173,9 +176,10 @@ void Engine::sample_rows() {
 // Ends the requests of a step that could not be computed; others go on.
 void Engine::fail_runs(const BatchPlan& plan, const std::string& message) {
   for (const Run& run : plan.runs) {
-    if (run.sequence->state == Sequence::State::finished) continue;
-    run.sequence->state = Sequence::State::finished;
-    requests_.at(run.sequence->id)->finish(FinishReason::error, message);
+    RequestState& state = *requests_.at(run.sequence->id);
+    if (state.sequence().state == Sequence::State::finished) continue;
+    state.sequence().state = Sequence::State::finished;
+    state.finish(FinishReason::error, message);
   }
 }
 

@@ -41,7 +41,9 @@ class Engine {
   // Takes effect before the next step. Unknown and finished requests are ignored.
   void cancel(RequestId request);
 
-  int context_tokens() const { return context_; }  // prompt and answer together
+  // Of each sequence of a request: prompt, or negative prompt, and answer together.
+  int context_tokens() const { return context_; }
+  int guided_context_tokens() const { return guided_context_; }  // of requests with guidance
 
  private:
   struct Inbox {
@@ -52,19 +54,13 @@ class Engine {
     bool empty() const { return submitted.empty() && cancelled.empty() && !is_stopping; }
   };
 
-  // Logits of a step and whose they are.
-  struct Row {
-    RequestState* state;
-    std::span<float> logits;
-  };
-
   void loop();
   void serve();
   Inbox receive();
   void take_in(Inbox& inbox);
   void step();
   void advance(const BatchPlan& plan, const StepResult& result);
-  void sample_rows();
+  void sample();
   void fail_runs(const BatchPlan& plan, const std::string& message);
   void finish_all(FinishReason reason, const std::string& message);
   void forget_finished();
@@ -72,13 +68,14 @@ class Engine {
   ModelRunner& runner_;
   const Tokenizer& tokenizer_;
   Scheduler scheduler_;
-  int vocab_;    // tokens that can be sampled
-  int context_;  // tokens
+  int vocab_;           // tokens that can be sampled
+  int context_;         // tokens
+  int guided_context_;  // tokens
 
   // Of the engine's thread.
   std::unordered_map<RequestId, std::unique_ptr<RequestState>> requests_;
   std::vector<Sampler> samplers_{1};  // one per worker
-  std::vector<Row> rows_;             // of the current step
+  std::vector<RequestState*> ready_;  // to be sampled in the current step
   StepCostFit cost_;
 
   std::atomic<RequestId> next_id_ = 1;

@@ -17,6 +17,13 @@ namespace arion {
 
 using RequestId = uint64_t;
 
+// Classifier-free guidance: the answer is pushed away from what it would be after another prompt,
+// see sample/guidance.h. Costs a second sequence. Log probabilities are those of the guided logits.
+struct GuidanceParams {
+  std::vector<TokenId> negative_tokens;  // the other prompt, at least one token
+  float scale = 1;                       // 0 to 100; 1 = off, without a negative prompt as well
+};
+
 struct Request {
   // The prompt; then perhaps output of an earlier request, to be continued as if there had been no
   // break (with the same sampling parameters, seed and choice).
@@ -26,6 +33,7 @@ struct Request {
   int max_tokens = std::numeric_limits<int>::max();  // of output, resumed tokens included
   int min_tokens = 0;  // no end-of-generation token and no stop id before so many of output
   SamplingParams sampling;
+  GuidanceParams guidance;
   // Of the end of an earlier request whose output is resumed; else absent.
   std::optional<SamplerState> sampler_state;
   uint32_t choice = 0;  // index among several answers to one prompt

@@ -7,12 +7,39 @@
 
 #include "base/error.h"
 #include "sample/check_params.h"
+#include "sample/guidance.h"
 
 namespace arion {
 namespace {
 
 int64_t microseconds(Clock::duration duration) {
   return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+}
+
+// `what` names the prompt in messages; `resumed_tokens` come behind `tokens`.
+void check_prompt(std::string_view what, std::span<const TokenId> tokens, int vocab,
+                  int64_t context, int64_t resumed_tokens = 0) {
+  const auto size = static_cast<int64_t>(tokens.size()) + resumed_tokens;
+  if (size >= context) {
+    fail(ErrorCode::bad_input,
+         "the {} has {} tokens and the context {}, which leaves no room for an answer; shorten "
+         "the prompt or use a longer context",
+         what, size, context);
+  }
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] >= 0 && tokens[i] < vocab) continue;
+    fail(ErrorCode::bad_input, "token {} of the {} is {}, expected 0 to {}", i, what, tokens[i],
+         vocab - 1);
+  }
+}
+
+void check_guidance(const GuidanceParams& guidance) {
+  check_guidance_scale(guidance.scale);
+  if (guidance.scale == 1 || !guidance.negative_tokens.empty()) return;
+  fail(ErrorCode::bad_input,
+       "guidance_scale is {} and there is no negative prompt: expected at least one token, or a "
+       "scale of 1",
+       guidance.scale);
 }
 
 }  // namespace
@@ -37,7 +64,16 @@ RequestState::RequestState(RequestId id, Request request, Sink sink, const Token
   sequence_.id = id;
   sequence_.tokens = std::move(request_.tokens);
   sequence_.prompt_tokens = sequence_.size() - request_.resumed_tokens;
+  if (request_.guidance.scale != 1) start_guidance();
   replay();
+}
+
+void RequestState::start_guidance() {
+  std::vector<TokenId> tokens = std::move(request_.guidance.negative_tokens);
+  tokens.insert(tokens.end(), sequence_.tokens.begin() + sequence_.prompt_tokens,
+                sequence_.tokens.end());
+  negative_.emplace(id_, std::move(tokens), request_.resumed_tokens, request_.guidance.scale);
+  sequence_.companion = &negative_->sequence();
 }
 
 void RequestState::check(int vocab, int context) const {
@@ -50,23 +86,16 @@ void RequestState::check(int vocab, int context) const {
          "token",
          size, request_.resumed_tokens);
   }
-  if (size >= context) {
-    fail(ErrorCode::bad_input,
-         "the prompt has {} tokens and the context {}, which leaves no room for an answer; shorten "
-         "the prompt or use a longer context",
-         size, context);
-  }
+  check_prompt("prompt", tokens, vocab, context);
+  check_guidance(request_.guidance);
+  check_prompt("negative prompt", request_.guidance.negative_tokens, vocab, context,
+               request_.resumed_tokens);
   if (request_.max_tokens < 0) {
     fail(ErrorCode::bad_input, "max_tokens is {}, expected 0 or more", request_.max_tokens);
   }
   if (request_.min_tokens < 0 || request_.min_tokens > request_.max_tokens) {
     fail(ErrorCode::bad_input, "min_tokens is {}, expected 0 to max_tokens, which is {}",
          request_.min_tokens, request_.max_tokens);
-  }
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] >= 0 && tokens[i] < vocab) continue;
-    fail(ErrorCode::bad_input, "token {} of the prompt is {}, expected 0 to {}", i, tokens[i],
-         vocab - 1);
   }
   for (const TokenId stop : request_.stop_ids) {
     if (stop >= 0 && stop < vocab) continue;
@@ -94,7 +123,8 @@ bool RequestState::is_stop_token(TokenId token) const {
 }
 
 FinishReason RequestState::finish_of_length() const {
-  const bool is_full = output_tokens() >= request_.max_tokens || sequence_.size() >= context_;
+  const int longest = std::max(sequence_.size(), negative_ ? negative_->sequence().size() : 0);
+  const bool is_full = output_tokens() >= request_.max_tokens || longest >= context_;
   return is_full ? FinishReason::length : FinishReason::none;
 }
 
@@ -112,12 +142,18 @@ History RequestState::history() const {
   return result;
 }
 
-void RequestState::sample(std::span<float> logits, Sampler& sampler) noexcept {
+bool RequestState::take_logits(const Sequence& sequence, std::span<float> logits) {
+  logits_ = logits;
+  return !negative_ || negative_->take(sequence, logits);
+}
+
+void RequestState::sample(Sampler& sampler) noexcept {
   const SampleKey key{.seed = seed_,
                       .choice = request_.choice,
                       .position = static_cast<uint32_t>(sequence_.size())};
   try {
-    sample_ = sampler.sample(logits, request_.sampling, key, history());
+    if (negative_) logits_ = negative_->combine();
+    sample_ = sampler.sample(logits_, request_.sampling, key, history());
   } catch (const Error& error) {
     sample_error_ = error;
   } catch (const std::exception& error) {
@@ -143,6 +179,7 @@ FinishReason RequestState::advance() {
 
 FinishReason RequestState::accept(TokenId token, std::string& text) {
   sequence_.tokens.push_back(token);
+  if (negative_) negative_->append(token);
   FinishReason reason = FinishReason::stop;
   if (!is_stop_token(token)) {
     text = unseen(stops_.push(detokenizer_.push_bytes(token)));

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "engine/negative_prompt.h"
 #include "engine/request.h"
 #include "sample/sampler.h"
 #include "text/detokenizer.h"
@@ -17,18 +18,21 @@ using Clock = std::chrono::steady_clock;
 class RequestState {
  public:
   // Throws Error{bad_input} or Error{usage} naming what is wrong with the request. `vocab` and
-  // `context` are in tokens; the tokenizer must outlive the state.
+  // `context` (of each sequence) are in tokens; the tokenizer must outlive the state.
   RequestState(RequestId id, Request request, Sink sink, const Tokenizer& tokenizer, int vocab,
                int context);
 
   RequestId id() const { return id_; }
+  // Under guidance it has a companion.
   Sequence& sequence() { return sequence_; }
 
   // Whether the tokens given already are a whole answer.
   FinishReason finish_at_start() const;
-  // Chooses a token by the logits after the last one. Different requests may do so at the same
-  // time.
-  void sample(std::span<float> logits, Sampler& sampler) noexcept;
+  // Takes the logits [vocab] after the last token of one of its sequences; they must stay until
+  // they are sampled. Returns whether that can be done now.
+  bool take_logits(const Sequence& sequence, std::span<float> logits);
+  // Chooses a token by the logits taken. Different requests may do so at the same time.
+  void sample(Sampler& sampler) noexcept;
   // Appends what sample() chose and sends the event. Returns whether that was the end. An unusable
   // row ends the request with an error.
   FinishReason advance();
@@ -38,6 +42,7 @@ class RequestState {
  private:
   History history() const;
   void check(int vocab, int context) const;
+  void start_guidance();
   void replay();
   bool is_stop_token(TokenId token) const;
   int output_tokens() const { return sequence_.size() - sequence_.prompt_tokens; }
@@ -57,6 +62,8 @@ class RequestState {
   std::optional<Error> sample_error_;
   std::vector<TokenId> ends_;  // tokens that end the answer
   Sequence sequence_;
+  std::optional<NegativePrompt> negative_;  // under guidance
+  std::span<float> logits_;                 // after the last token
   Detokenizer detokenizer_;
   StopMatcher stops_;
   size_t shown_ahead_ = 0;  // bytes held back by stops_ that belong to resumed tokens

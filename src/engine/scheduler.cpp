@@ -15,14 +15,23 @@ int window_blocks(int window) {
   return (window + kBlockTokens - 2) / kBlockTokens + 1;
 }
 
-int tokens_alone(std::span<const KvGroupSpec> groups, std::span<const KvPool> pools) {
+// Tokens that each of so many sequences can have when no others run.
+int tokens_alone(std::span<const KvGroupSpec> groups, std::span<const KvPool> pools,
+                 int sequences) {
   int tokens = std::numeric_limits<int>::max() - kBlockTokens;
   for (size_t g = 0; g < groups.size(); ++g) {
-    const bool is_endless =
-        groups[g].window > 0 && pools[g].blocks() >= window_blocks(groups[g].window);
-    if (!is_endless) tokens = std::min(tokens, pools[g].blocks() * kBlockTokens);
+    const int blocks = pools[g].blocks() / sequences;
+    const bool is_endless = groups[g].window > 0 && blocks >= window_blocks(groups[g].window);
+    if (!is_endless) tokens = std::min(tokens, blocks * kBlockTokens);
   }
   return tokens;
+}
+
+// Calls use() for a sequence and its companion.
+template <typename Use>
+void for_pair(Sequence& sequence, const Use& use) {
+  use(sequence);
+  if (sequence.companion != nullptr) use(*sequence.companion);
 }
 
 }  // namespace
@@ -32,7 +41,8 @@ Scheduler::Scheduler(const SchedulerLimits& limits, std::span<const KvGroupSpec>
     : limits_(limits),
       groups_(groups),
       pools_(pools),
-      max_sequence_tokens_(tokens_alone(groups, pools)) {
+      max_sequence_tokens_(tokens_alone(groups, pools, 1)),
+      max_pair_tokens_(tokens_alone(groups, pools, 2)) {
   CHECK(groups.size() == pools.size());
   if (limits.max_sequences < 1 || limits.budget_tokens < 1 || limits.budget_logit_rows < 1 ||
       max_sequence_tokens_ < 1) {
@@ -47,19 +57,24 @@ Scheduler::Scheduler(const SchedulerLimits& limits, std::span<const KvGroupSpec>
 }
 
 void Scheduler::add(Sequence& sequence) {
-  CHECK(sequence.pending() > 0 && sequence.computed == 0);
-  CHECK(sequence.size() <= max_sequence_tokens_);
-  sequence.state = Sequence::State::waiting;
-  sequence.kv.resize(groups_.size());
+  const int limit = sequence.companion == nullptr ? max_sequence_tokens_ : max_pair_tokens_;
+  for_pair(sequence, [&](Sequence& member) {
+    CHECK(member.pending() > 0 && member.computed == 0);
+    CHECK(member.size() <= limit);
+    member.state = Sequence::State::waiting;
+    member.kv.resize(groups_.size());
+  });
   waiting_.push_back(&sequence);
 }
 
 void Scheduler::cancel(Sequence& sequence) {
   CHECK(plan_.empty());
   std::erase(waiting_, &sequence);
-  std::erase(running_, &sequence);
-  release(sequence);
-  sequence.state = Sequence::State::finished;
+  for_pair(sequence, [&](Sequence& member) {
+    std::erase(running_, &member);
+    release(member);
+    member.state = Sequence::State::finished;
+  });
 }
 
 const BatchPlan& Scheduler::plan(int64_t now_us, const StepCost& cost) {
@@ -79,6 +94,9 @@ void Scheduler::commit() {
     release_behind_window(*run.sequence);
   }
   plan_.runs.clear();
+  for (Sequence* sequence : running_) {
+    if (sequence->companion != nullptr) sequence->companion->state = sequence->state;
+  }
   std::erase_if(running_, [&](Sequence* sequence) {
     const bool is_finished = sequence->state == Sequence::State::finished;
     if (is_finished) release(*sequence);
@@ -137,6 +155,9 @@ bool Scheduler::can_admit(const Sequence& sequence) const {
   if (running_.empty()) return true;
   for (size_t g = 0; g < groups_.size(); ++g) {
     int64_t needed = peak_blocks(groups_[g], sequence.size());
+    if (sequence.companion != nullptr) {
+      needed += peak_blocks(groups_[g], sequence.companion->size());
+    }
     for (const Sequence* other : running_) {
       const int held = other->kv[g].live_blocks();
       needed += std::max(0, peak_blocks(groups_[g], other->size()) - held) + 1;
@@ -152,7 +173,7 @@ void Scheduler::plan_running(Budget& budget) {
     if (budget.tokens == 0) return;
     int tokens = wanted_tokens(sequence, budget, running() - static_cast<int>(i) - 1);
     if (tokens <= 0) continue;
-    while (affordable_tokens(sequence, tokens) == 0 && i + 1 < running_.size()) preempt_youngest();
+    while (affordable_tokens(sequence, tokens) == 0 && has_younger(sequence)) preempt_youngest();
     // The youngest may get nothing; its elders go on, finish and make room.
     tokens = affordable_tokens(sequence, tokens);
     if (tokens > 0) schedule(sequence, tokens, budget);
@@ -160,17 +181,24 @@ void Scheduler::plan_running(Budget& budget) {
 }
 
 void Scheduler::plan_waiting(Budget& budget, int64_t now_us) {
-  while (!waiting_.empty() && running() < limits_.max_sequences && budget.tokens > 0) {
+  while (!waiting_.empty() && budget.tokens > 0) {
     Sequence& sequence = *waiting_.front();
+    const int members = sequence.companion == nullptr ? 1 : 2;
+    if (running() + members > limits_.max_sequences && !running_.empty()) return;
     if (!can_admit(sequence)) return;
-    const int tokens = affordable_tokens(sequence, wanted_tokens(sequence, budget, 0));
-    if (tokens <= 0) return;
+    if (affordable_tokens(sequence, wanted_tokens(sequence, budget, 0)) <= 0) return;
     waiting_.pop_front();
-    running_.push_back(&sequence);
-    sequence.state = Sequence::State::running;
-    if (sequence.started_us < 0) sequence.started_us = now_us;
-    schedule(sequence, tokens, budget);
+    for_pair(sequence, [&](Sequence& member) { start(member, budget, now_us); });
   }
+}
+
+// A companion may have to wait for its first tokens.
+void Scheduler::start(Sequence& sequence, Budget& budget, int64_t now_us) {
+  running_.push_back(&sequence);
+  sequence.state = Sequence::State::running;
+  if (sequence.started_us < 0) sequence.started_us = now_us;
+  const int tokens = affordable_tokens(sequence, wanted_tokens(sequence, budget, 0));
+  if (tokens > 0) schedule(sequence, tokens, budget);
 }
 
 void Scheduler::schedule(Sequence& sequence, int tokens, Budget& budget) {
@@ -189,14 +217,23 @@ void Scheduler::schedule(Sequence& sequence, int tokens, Budget& budget) {
   plan_.runs.push_back(run);
 }
 
+bool Scheduler::has_younger(const Sequence& sequence) const {
+  const Sequence* youngest = running_.back();
+  return youngest != &sequence && youngest != sequence.companion;
+}
+
 void Scheduler::preempt_youngest() {
-  Sequence& youngest = *running_.back();
-  running_.pop_back();
+  const size_t size = running_.size();
+  const bool is_companion = size > 1 && running_[size - 2]->companion == running_.back();
+  Sequence& youngest = *running_[size - (is_companion ? 2 : 1)];
+  for_pair(youngest, [&](Sequence& member) {
+    running_.pop_back();
+    release(member);
+    member.computed = 0;
+    member.state = Sequence::State::waiting;
+    ++member.preemptions;
+  });
   waiting_.push_front(&youngest);
-  release(youngest);
-  youngest.computed = 0;
-  youngest.state = Sequence::State::waiting;
-  ++youngest.preemptions;
   has_preempted_ = true;
 }
 

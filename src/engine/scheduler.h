@@ -5,7 +5,8 @@
 // one takes many. Waiting sequences start in order of arrival when there are blocks for all they
 // are known to need. When a running sequence finds no block at all, the youngest running one gives
 // its blocks back and waits at the head of the queue, to be computed again. The oldest always
-// advances, so every sequence finishes.
+// advances, so every sequence finishes. A sequence and its companion are of one age: they start,
+// are preempted and end together.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -38,10 +39,13 @@ class Scheduler {
 
   // Longest sequence the pools can hold when it runs alone. Longer ones must not grow.
   int max_sequence_tokens() const { return max_sequence_tokens_; }
+  // The same for each of a sequence and its companion.
+  int max_pair_tokens() const { return max_pair_tokens_; }
 
-  // The sequence must outlive its stay: until cancelled, or committed in state finished.
+  // The sequence must outlive its stay: until cancelled, or committed in state finished. Its
+  // companion, if it has one, comes with it.
   void add(Sequence& sequence);
-  // Between commit and plan. Gives the blocks back; the state becomes finished.
+  // Between commit and plan. Gives the blocks back; the state becomes finished. With its companion.
   void cancel(Sequence& sequence);
 
   // Reserves blocks for what it plans. Valid until the next call; empty if nothing can run.
@@ -49,7 +53,7 @@ class Scheduler {
   // After the step was computed and the sequences got their new tokens or state finished.
   void commit();
 
-  int waiting() const { return static_cast<int>(waiting_.size()); }
+  int waiting() const { return static_cast<int>(waiting_.size()); }  // companions not counted
   int running() const { return static_cast<int>(running_.size()); }
 
  private:
@@ -64,7 +68,9 @@ class Scheduler {
   int peak_blocks(const KvGroupSpec& group, int tokens) const;
   void plan_running(Budget& budget);
   void plan_waiting(Budget& budget, int64_t now_us);
+  void start(Sequence& sequence, Budget& budget, int64_t now_us);
   void schedule(Sequence& sequence, int tokens, Budget& budget);
+  bool has_younger(const Sequence& sequence) const;
   void preempt_youngest();
   void release(Sequence& sequence);
   void release_behind_window(Sequence& sequence);
@@ -72,9 +78,9 @@ class Scheduler {
   SchedulerLimits limits_;
   std::span<const KvGroupSpec> groups_;
   std::span<KvPool> pools_;
-  int max_sequence_tokens_;
-  std::deque<Sequence*> waiting_;   // by arrival
-  std::vector<Sequence*> running_;  // by arrival
+  int max_sequence_tokens_, max_pair_tokens_;
+  std::deque<Sequence*> waiting_;   // by arrival, without companions
+  std::vector<Sequence*> running_;  // by arrival, companions behind their sequence
   BatchPlan plan_;
   bool has_preempted_ = false;  // in the current plan
 };

@@ -29,6 +29,8 @@ struct Sequence {
   std::vector<BlockTable> kv;  // [groups]
   int preemptions = 0;         // times its blocks were taken away
   int64_t started_us = -1;     // when it first got blocks; -1: not yet
+  // Starts, is preempted and ends with this one, and has none of its own. Null: none.
+  Sequence* companion = nullptr;
 
   int size() const { return static_cast<int>(tokens.size()); }
   int pending() const { return size() - computed; }  // tokens the model has not seen

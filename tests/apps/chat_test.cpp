@@ -165,5 +165,30 @@ TEST(ChatSession, AMessageThatFailedIsNoPartOfTheConversation) {
                          third.prompt_tokens.begin()));
 }
 
+TEST(ChatSession, GuidanceComparesWithAnotherSystemMessage) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("chatml.gguf", chatml_model()).string();
+  const app::GlobalOptions global;
+  const app::RunnerOptions runner = {.model = path, .threads = 1, .context = 64, .kv_sequences = 2};
+  app::LoadedModel loaded = app::load_model(runner, global);
+  app::AnswerOptions options = {.sampling = {.temperature = 0}, .max_tokens = 8};
+  options.ignores_end = true;
+  const auto answer = [&](const std::string& system) {
+    return app::ChatSession(loaded, system).chat("b", options, nullptr);
+  };
+  const app::Answer plain = answer("ab");
+  options.guidance_scale = 4;
+  options.negative_prompt = "ab";
+  EXPECT_EQ(answer("ab").tokens, plain.tokens) << "both sides are the same";
+  options.negative_prompt = "xyz";
+  const app::Answer steered = answer("ab");
+  EXPECT_EQ(steered.prompt_tokens, plain.prompt_tokens);
+  EXPECT_NE(steered.tokens, plain.tokens);
+  options.negative_prompt = "";
+  const app::Answer none = answer("");
+  options.guidance_scale = 1;
+  EXPECT_EQ(none.tokens, answer("").tokens) << "an empty negative prompt is no system message";
+}
+
 }  // namespace
 }  // namespace arion::test

@@ -143,6 +143,10 @@ TEST(Run, RefusesOptionsOutOfRangeBeforeAModelIsLoaded) {
                             "--sampling-preset gpt",
                             "--sampling-order top_q",
                             "--sampling-order top_k",
+                            "--guidance-scale 2",
+                            "--negative-prompt x",
+                            "--negative-prompt x --guidance-scale 101",
+                            "--negative-prompt x --guidance-scale nan",
                             "--logprobs-of all"}) {
     const Outcome outcome = run_arion(std::string("run no/such/model.gguf -p x ") + wrong);
     EXPECT_EQ(outcome.exit_code, 2) << wrong;
@@ -170,6 +174,20 @@ TEST(Run, PenaltiesBiasesAndBansChangeTheAnswer) {
       run_json("--adaptive-target 0.4 --seed 3 -n 5 --ignore-eos -p ab " + tiny())["tokens"].size(),
       5u);
   EXPECT_EQ(run_arion("run --raw -p ab --logit-bias 64=1 " + tiny()).exit_code, 3);
+}
+
+TEST(Run, GuidanceSteersAwayFromTheNegativePrompt) {
+  const std::string greedy = " --temp 0 --ignore-eos -n 30 -p ab " + tiny();
+  const json plain = run_json(greedy)["tokens"];
+  EXPECT_EQ(run_json("--negative-prompt cd --guidance-scale 1" + greedy)["tokens"], plain);
+  EXPECT_NE(run_json("--negative-prompt cd --guidance-scale 3" + greedy)["tokens"], plain);
+  // With the same prompt on both sides there is nothing to steer away from.
+  EXPECT_EQ(run_json("--negative-prompt ab --guidance-scale 3" + greedy)["tokens"], plain);
+  // Both sides have room for the whole context; an empty negative prompt is BOS alone.
+  const std::string endless = " --temp 0 --ignore-eos -c 40 -p ab " + tiny();
+  const json whole = run_json("--negative-prompt '' --guidance-scale 2" + endless);
+  EXPECT_EQ(whole["tokens"].size(), 36u);
+  EXPECT_EQ(whole["finish_reason"], "length");
 }
 
 TEST(Run, RefusesAStopIdOutsideTheVocabulary) {

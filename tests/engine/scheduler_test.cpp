@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <stdexcept>
 
 #include "base/error.h"
@@ -24,15 +25,25 @@ struct World {
         pools(blocks.begin(), blocks.end()),
         scheduler(limits, groups, pools) {}
 
-  Sequence& add(int prompt, LogitsRows logits = LogitsRows::last) {
+  Sequence& make(int prompt, LogitsRows logits) {
     auto sequence = std::make_unique<Sequence>();
     sequence->id = sequences.size();
     sequence->logits = logits;
     sequence->tokens.assign(static_cast<size_t>(prompt), 1);
     sequence->prompt_tokens = prompt;
     sequences.push_back(std::move(sequence));
-    scheduler.add(*sequences.back());
     return *sequences.back();
+  }
+  Sequence& add(int prompt, LogitsRows logits = LogitsRows::last) {
+    Sequence& sequence = make(prompt, logits);
+    scheduler.add(sequence);
+    return sequence;
+  }
+  Sequence& add_pair(int prompt, int companions_prompt) {
+    Sequence& sequence = make(prompt, LogitsRows::last);
+    sequence.companion = &make(companions_prompt, LogitsRows::last);
+    scheduler.add(sequence);
+    return sequence;
   }
   const BatchPlan& plan() { return scheduler.plan(0, {}); }
   // Every sequence that wanted logits of its end gets a token; then commits.
@@ -173,6 +184,34 @@ TEST(Scheduler, StepsThatOthersWaitForAreCutToTheTargetTime) {
   world.scheduler.commit();
 }
 
+TEST(Scheduler, CompanionsStartArePreemptedAndEndTogether) {
+  World world({}, {kFull}, {8});
+  EXPECT_EQ(world.scheduler.max_pair_tokens(), 64);
+  EXPECT_THROW(world.add_pair(5, 65), std::logic_error);
+  Sequence& old_one = world.add(16 * 3 - 1);
+  Sequence& young = world.add_pair(16 - 1, 3);
+  Sequence& companion = *young.companion;
+  EXPECT_EQ(world.step().size(), 3u);
+  while (young.preemptions == 0) {
+    ASSERT_LT(old_one.size(), 200);
+    EXPECT_EQ(companion.state, Sequence::State::running);
+    world.step();
+  }
+  for (const Sequence* member : {&young, &companion}) {
+    EXPECT_EQ(member->state, Sequence::State::waiting);
+    EXPECT_EQ(member->computed, 0);
+    EXPECT_EQ(member->kv[0].live_blocks(), 0);
+  }
+  EXPECT_EQ(world.scheduler.waiting(), 1);
+  old_one.state = Sequence::State::finished;
+  world.step();
+  EXPECT_EQ(world.step().size(), 2u);
+  young.state = Sequence::State::finished;
+  world.step();
+  EXPECT_EQ(companion.state, Sequence::State::finished);
+  EXPECT_EQ(world.pools[0].free_blocks(), 8);
+}
+
 TEST(Scheduler, RefusesLimitsThatAllowNoStep) {
   EXPECT_THROW(World({.max_sequences = 0}, {kFull}, {1}), Error);
   EXPECT_THROW(World({.budget_tokens = 0}, {kFull}, {1}), Error);
@@ -220,6 +259,7 @@ class Drive {
   }
 
   void add() {
+    if (below(3) == 0) return add_pair();
     const int limit = std::min(world_.scheduler.max_sequence_tokens(), 400);
     const int prompt = 1 + below(below(4) == 0 ? limit : 60);
     const auto logits = static_cast<LogitsRows>(below(3));
@@ -227,15 +267,32 @@ class Drive {
     goals_[sequence.id] = std::min(limit, prompt + below(200));
   }
 
+  void add_pair() {
+    const int limit = std::min(world_.scheduler.max_pair_tokens(), 400);
+    const int prompt = 1 + below(std::min(limit, 60)), other = 1 + below(std::min(limit, 60));
+    const Sequence& sequence = world_.add_pair(prompt, other);
+    const int growth = below(std::min(limit - std::max(prompt, other), 100) + 1);
+    goals_[sequence.id] = prompt + growth;
+    goals_[sequence.companion->id] = other + growth;
+  }
+
+  Sequence& leader_of(Sequence& sequence) {
+    if (sequence.id == 0) return sequence;
+    const auto& before = world_.sequences[sequence.id - 1];
+    return before && before->companion == &sequence ? *before : sequence;
+  }
+
   void cancel() {
     auto at = goals_.begin();
     std::advance(at, below(static_cast<int>(goals_.size())));
-    Sequence& sequence = *world_.sequences[at->first];
+    Sequence& sequence = leader_of(*world_.sequences[at->first]);
     world_.scheduler.cancel(sequence);
     forget(sequence);
   }
 
   void forget(Sequence& sequence) {
+    if (sequence.companion != nullptr) forget(*sequence.companion);
+    rows_.erase(sequence.id);
     preemptions_ += sequence.preemptions;
     goals_.erase(sequence.id);
     for (const BlockTable& table : sequence.kv) ASSERT_EQ(table.live_blocks(), 0);
@@ -245,13 +302,14 @@ class Drive {
   void check(const BatchPlan& plan) {
     ASSERT_LE(plan.tokens(), limits_.budget_tokens);
     ASSERT_LE(plan.logit_rows(), limits_.budget_logit_rows);
-    ASSERT_LE(world_.scheduler.running(), limits_.max_sequences);
+    ASSERT_LE(world_.scheduler.running(), std::max(limits_.max_sequences, 2)) << "a pair may run";
     const Sequence* previous = nullptr;
     for (const StepRun& run : plan.runs) {
       const Sequence& s = *run.sequence;
       ASSERT_TRUE(previous == nullptr || previous->id < s.id) << "oldest first, each once";
       previous = &s;
       ASSERT_EQ(s.state, Sequence::State::running);
+      ASSERT_TRUE(s.companion == nullptr || s.companion->state == s.state);
       ASSERT_EQ(run.first, s.computed);
       ASSERT_GE(run.count, 1);
       ASSERT_LE(run.first + run.count, s.size());
@@ -285,6 +343,17 @@ class Drive {
     ASSERT_EQ(held + pool.free_blocks(), pool.blocks());
   }
 
+  // Whether a sequence that has its row of logits can go on: pairs need both.
+  bool is_ready(const Sequence& leader, const Sequence& sequence) {
+    rows_.insert(sequence.id);
+    const Sequence* companion = leader.companion;
+    if (!rows_.contains(leader.id)) return false;
+    if (companion != nullptr && !rows_.contains(companion->id)) return false;
+    rows_.erase(leader.id);
+    if (companion != nullptr) rows_.erase(companion->id);
+    return true;
+  }
+
   void finish_step(const BatchPlan& plan) {
     std::vector<Sequence*> finished;
     std::vector<std::pair<Sequence*, int>> expected;
@@ -292,11 +361,14 @@ class Drive {
       Sequence& s = *run.sequence;
       expected.emplace_back(&s, s.computed + run.count);
       if (run.first + run.count < s.size()) continue;
-      if (s.size() >= goals_.at(s.id)) {
-        s.state = Sequence::State::finished;
-        finished.push_back(&s);
+      Sequence& leader = leader_of(s);
+      if (!is_ready(leader, s)) continue;
+      if (leader.size() >= goals_.at(leader.id)) {
+        leader.state = Sequence::State::finished;
+        finished.push_back(&leader);
       } else {
-        s.tokens.push_back(3);
+        leader.tokens.push_back(3);
+        if (leader.companion != nullptr) leader.companion->tokens.push_back(3);
       }
     }
     world_.scheduler.commit();
@@ -309,6 +381,7 @@ class Drive {
   SchedulerLimits limits_;
   World world_;
   std::map<uint64_t, int> goals_;  // live sequences and the size at which each ends
+  std::set<uint64_t> rows_;        // sequences of pairs with a row that waits for the other
   int64_t now_ = 0;
   int finished_ = 0, preemptions_ = 0;
 };

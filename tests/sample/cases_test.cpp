@@ -1,6 +1,8 @@
 // The public failure cases about sampling, as far as they concern the library.
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -91,6 +93,49 @@ TEST(SamplingCases, BiasBansAndBoostsInEveryChoice059) {
   }
 }
 
+TEST(SamplingCases, TopKOfZeroOrMinusOneIsOffAndOneIsGreedy061) {
+  const json all = requests("061");
+  REQUIRE_CASE(all);
+  const json expect = requests("061", "expect.json");
+  constexpr int kDraws = 4000;
+  for (const json& body : all) {
+    std::map<char, double> share;
+    for (uint64_t seed = 0; seed < kDraws; ++seed) {
+      share[answer(body, test::iid_row(), seed)[0]] += 1.0 / kDraws;
+    }
+    const int top_k = body["top_k"];
+    if (top_k == 1) {
+      EXPECT_EQ(share['B'], share.begin()->second) << "greedy";
+      EXPECT_EQ(share.size(), 1u);
+    } else if (top_k == 2) {
+      EXPECT_EQ(share.size(), 2u);
+      EXPECT_NEAR(share['B'], expect["top_k2_at_T2"]["B"], 0.03);
+    } else {
+      const double outside = 1 - share['B'] - share['C'] - share['D'];
+      EXPECT_NEAR(outside, expect["p_outside_BCD_at_T2"], 0.03);
+    }
+  }
+}
+
+TEST(SamplingCases, LogprobsAreTheModelsWhateverTheStages065) {
+  const json all = requests("065");
+  REQUIRE_CASE(all);
+  const json expect = requests("065", "expect.json")["top3"];
+  for (const json& entry : all) {
+    SamplingParams params = params_of(entry["body"]);
+    params.logprobs = 3;
+    std::vector<float> row = test::iid_row();
+    const Sample sample = Sampler().sample(row, params, {});
+    ASSERT_EQ(sample.logprobs->top.size(), 3u);
+    float previous = 0;
+    for (const auto& [token, logprob] : sample.logprobs->top) {
+      EXPECT_NEAR(logprob, expect[std::string(1, static_cast<char>(token))], 1e-5);
+      EXPECT_LE(logprob, previous);
+      previous = logprob;
+    }
+  }
+}
+
 TEST(SamplingCases, RepetitionPenaltyCountsEachTokenOnce063) {
   const json all = requests("063");
   REQUIRE_CASE(all);
@@ -138,6 +183,17 @@ TEST(SamplingCases, BoundariesPickExactlyTheRightSet071) {
     std::set<char> seen;
     for (uint64_t seed = 0; seed < 400; ++seed) seen.insert(answer(body, test::iid_row(), seed)[0]);
     EXPECT_EQ(std::string(seen.begin(), seen.end()), body["_set"]) << body;
+  }
+}
+
+// The logits of the case are NaN.
+TEST(SamplingCases, RowsThatAreNoNumbersAreErrorsAndNeverLogprobs136) {
+  for (const float temperature : {0.0f, 1.0f}) {
+    std::vector<float> row(kVocab, std::numeric_limits<float>::quiet_NaN());
+    const SamplingParams params{.temperature = temperature, .logprobs = 3};
+    EXPECT_THROW(Sampler().sample(row, params, {}), Error);
+    row = test::iid_row();
+    EXPECT_EQ(Sampler().sample(row, {.temperature = 0}, {}).token, 'B') << "others go on";
   }
 }
 
