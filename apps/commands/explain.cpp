@@ -154,7 +154,7 @@ void print_plan(const Explanation& e, const ExplainOptions& options) {
   fmt::print("\n");
 }
 
-void print_text(const Explanation& e, const ExplainOptions& options) {
+void print_explanation(const Explanation& e, const ExplainOptions& options) {
   fmt::print("{}\narchitecture {}, {} layers, isa {}\n", printable(e.path, 4096),
              e.model->config.spec->name, e.model->config.layers.size(), e.isa);
   fmt::print("profile: {}\n", numerics_profile(e.options, e.plan));
@@ -234,7 +234,7 @@ void explain(const ExplainOptions& options, const GlobalOptions& global) {
   if (options.json) {
     print_json(explanation, options);
   } else {
-    print_text(explanation, options);
+    print_explanation(explanation, options);
   }
 }
 

@@ -133,7 +133,7 @@ void print_json(const GgufFile& file, const std::filesystem::path& path, bool fu
   if (problem) std::rethrow_exception(problem);
 }
 
-void print_text(const GgufFile& file) {
+void print_summary(const GgufFile& file) {
   const Totals totals = count(file);
   for (const std::string& name : file.file_names()) fmt::print("{}\n", printable(name, 4096));
   fmt::print("GGUF version {}, {} metadata entries, {} tensors, {:.1f} M parameters, {:.1f} MiB\n",
@@ -163,7 +163,7 @@ void inspect(const InspectOptions& options) {
   const auto path = resolve_model(options.model);
   const GgufFile file = open_model(path);
   if (options.json) return print_json(file, path, options.full);
-  print_text(file);
+  print_summary(file);
   if (const auto memory = memory_of(path)) {
     fmt::print("\n{}", memory_text(*memory, default_worker_count()));
   }

@@ -148,7 +148,7 @@ std::optional<std::string> read_prompt(const RunOptions& options) {
   return std::nullopt;
 }
 
-void run(RunOptions options, const GlobalOptions& global) {
+void run_model(RunOptions options, const GlobalOptions& global) {
   check_sampling_options(options.sampling);
   const std::optional<std::string> prompt = read_prompt(options);
   options.answer.negative_prompt = options.sampling.negative_prompt;
@@ -210,7 +210,7 @@ void command_run(CLI::App& program, const GlobalOptions& global) {
       "  arion run -p \"Why is the sky blue?\"\n"
       "  arion run model.gguf --raw -p \"Once upon a time\" -n 100 --temp 0\n"
       "  arion run                      (chat; Ctrl-D ends)");
-  command->callback([options, &global] { run(*options, global); });
+  command->callback([options, &global] { run_model(*options, global); });
 }
 
 }  // namespace arion::app

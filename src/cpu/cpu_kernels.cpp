@@ -11,30 +11,42 @@
 
 namespace arion {
 
-// Kernel families are the files of src/cpu/kernels, each compiled once per level.
-#define ARION_ENTRY(family)                        \
-  namespace cpu::generic::family {                 \
-  void register_kernels(KernelRegistry& registry); \
-  }                                                \
-  namespace cpu::avx2::family {                    \
-  void register_kernels(KernelRegistry& registry); \
-  }                                                \
-  namespace cpu::avxvnni::family {                 \
-  void register_kernels(KernelRegistry& registry); \
-  }                                                \
-  namespace cpu::avx512::family {                  \
-  void register_kernels(KernelRegistry& registry); \
-  }                                                \
-  namespace cpu::avx512bf16::family {              \
+// Kernel families are the files of src/cpu/kernels, compiled once per level that has its own.
+#define ARION_KERNELS(isa, family)                 \
+  namespace cpu::isa::family {                     \
   void register_kernels(KernelRegistry& registry); \
   }
 #include "kernel_families.inc"
-#undef ARION_ENTRY
+#undef ARION_KERNELS
 
 namespace {
 
 constexpr IsaLevel kLevels[] = {IsaLevel::generic, IsaLevel::avx2, IsaLevel::avxvnni,
                                 IsaLevel::avx512, IsaLevel::avx512bf16};
+
+struct Family {
+  IsaLevel level;
+  std::string_view name;
+  void (*add)(KernelRegistry& registry);
+};
+
+constexpr Family kFamilies[] = {
+#define ARION_KERNELS(isa, family) {IsaLevel::isa, #family, cpu::isa::family::register_kernels},
+#include "kernel_families.inc"
+#undef ARION_KERNELS
+};
+
+// Where a level takes the families from that it doesn't have itself.
+IsaLevel extended_level(IsaLevel level) {
+  if (level == IsaLevel::avxvnni) return IsaLevel::avx2;
+  if (level == IsaLevel::avx512bf16) return IsaLevel::avx512;
+  return level;
+}
+
+bool has_own(IsaLevel level, std::string_view family) {
+  return std::ranges::any_of(kFamilies,
+                             [&](const Family& f) { return f.level == level && f.name == family; });
+}
 
 // __builtin_cpu_supports also asks the operating system (XGETBV) whether it saves the registers.
 bool is_supported(IsaLevel level) {
@@ -105,33 +117,10 @@ IsaLevel select_isa(std::string_view name) {
        is_known ? "is not supported by this processor" : "is not known", supported);
 }
 
-void register_cpu_kernels([[maybe_unused]] KernelRegistry& registry, IsaLevel level) {
-  switch (level) {
-#define ARION_ENTRY(family) cpu::generic::family::register_kernels(registry);
-    case IsaLevel::generic:
-#include "kernel_families.inc"
-      break;
-#undef ARION_ENTRY
-#define ARION_ENTRY(family) cpu::avx2::family::register_kernels(registry);
-    case IsaLevel::avx2:
-#include "kernel_families.inc"
-      break;
-#undef ARION_ENTRY
-#define ARION_ENTRY(family) cpu::avxvnni::family::register_kernels(registry);
-    case IsaLevel::avxvnni:
-#include "kernel_families.inc"
-      break;
-#undef ARION_ENTRY
-#define ARION_ENTRY(family) cpu::avx512::family::register_kernels(registry);
-    case IsaLevel::avx512:
-#include "kernel_families.inc"
-      break;
-#undef ARION_ENTRY
-#define ARION_ENTRY(family) cpu::avx512bf16::family::register_kernels(registry);
-    case IsaLevel::avx512bf16:
-#include "kernel_families.inc"
-      break;
-#undef ARION_ENTRY
+void register_cpu_kernels(KernelRegistry& registry, IsaLevel level) {
+  for (const Family& family : kFamilies) {
+    const bool is_inherited = family.level == extended_level(level) && !has_own(level, family.name);
+    if (family.level == level || is_inherited) family.add(registry);
   }
 }
 

@@ -7,7 +7,7 @@
 namespace arion {
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr size_t kArenaAlignment = 64;
 
 bool is_row_wise(OpKind kind) {
   switch (kind) {
@@ -26,7 +26,7 @@ bool is_row_wise(OpKind kind) {
 
 size_t value_bytes(const Value& value, const PlanShape& shape) {
   const int rows = value.rows == RowsKind::output ? shape.output_rows : shape.rows;
-  return round_up(activation_bytes(value.form, rows, value.cols), kAlignment);
+  return round_up(activation_bytes(value.form, rows, value.cols), kArenaAlignment);
 }
 
 // Number of the KV layer over all groups.

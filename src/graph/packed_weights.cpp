@@ -8,7 +8,7 @@
 namespace arion {
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr size_t kWeightAlignment = 64;
 
 size_t matrix_size(const Weight& weight) {
   return static_cast<size_t>(panel_count(weight.rows)) *
@@ -18,7 +18,7 @@ size_t matrix_size(const Weight& weight) {
 size_t packed_size(const Weight& weight, bool is_matrix) {
   const size_t bytes =
       is_matrix ? matrix_size(weight) : static_cast<size_t>(weight.cols) * sizeof(float);
-  return round_up(bytes, kAlignment);
+  return round_up(bytes, kWeightAlignment);
 }
 
 PanelMatrix shape_of(const Weight& weight) {

@@ -19,11 +19,11 @@ constexpr uint64_t kMaxHeader = 100'000'000;
 constexpr size_t kMaxTensors = 1'000'000;
 constexpr size_t kMaxDims = 8;
 
-struct Type {
+struct ElementType {
   std::string_view name;
   uint64_t bytes;
 };
-constexpr Type kTypes[] = {
+constexpr ElementType kElementTypes[] = {
     {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1},
     {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
     {"U32", 4},  {"F32", 4}, {"F64", 8}, {"I64", 8},     {"U64", 8},
@@ -81,9 +81,10 @@ class Parser {
       refuse(name, "has no entry of dtype, shape and data_offsets");
     }
     const json& dtype = value["dtype"];
-    const auto* type = std::ranges::find_if(
-        kTypes, [&](const Type& t) { return dtype.is_string() && dtype == std::string(t.name); });
-    if (type == std::end(kTypes)) {
+    const auto* type = std::ranges::find_if(kElementTypes, [&](const ElementType& t) {
+      return dtype.is_string() && dtype == std::string(t.name);
+    });
+    if (type == std::end(kElementTypes)) {
       refuse(name, "has unknown type " + printable(dtype.dump(-1, ' ', true)));
     }
     SafetensorsTensor tensor{.name = name, .dtype = type->name, .shape = {}, .data = {}};

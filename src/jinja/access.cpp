@@ -35,10 +35,6 @@ bool is_forbidden(const Value& object, std::string_view name) {
          (object.is_dict() && is_one_of(name, kDictChanges));
 }
 
-[[noreturn]] void fail_undefined(const Value& value) {
-  fail(ErrorCode::bad_input, "{}", value.as_undefined().message());
-}
-
 Value bind(Runtime& runtime, const Value& self, std::string_view name, Method method) {
   return make_function(runtime.heap(), std::string(name),
                        [self, method](Runtime& r, const Arguments& arguments) {
@@ -79,18 +75,13 @@ std::optional<int64_t> wrap_index(const Value& index, int64_t length) {
   return at;
 }
 
-Value like(Heap& heap, const Value& string, Text text) {
-  return string.as_string().is_markup ? make_markup(heap, std::move(text))
-                                      : make_string(heap, std::move(text));
-}
-
 Value character_at(Heap& heap, const Value& string, size_t index) {
   const Text& text = string.text();
-  if (string.as_string().is_ascii()) return like(heap, string, text.substr(index, index + 1));
+  if (string.as_string().is_ascii()) return make_like(heap, string, text.substr(index, index + 1));
   heap.spend(index / 16);
   const size_t begin = byte_offset(text.bytes(), index);
   const size_t end = begin + byte_offset(text.bytes().substr(begin), 1);
-  return like(heap, string, text.substr(begin, end));
+  return make_like(heap, string, text.substr(begin, end));
 }
 
 // Nothing where Python raises TypeError or LookupError.
@@ -179,16 +170,16 @@ Value slice_string(Heap& heap, const Value& string, const Indices& indices) {
     offsets.push_back(text.size());
   }
   const auto offset = [&](int64_t at) { return offsets.empty() ? index(at) : offsets[index(at)]; };
-  if (indices.count == 0) return like(heap, string, Text());
+  if (indices.count == 0) return make_like(heap, string, Text());
   if (indices.step == 1) {
-    return like(heap, string, text.substr(offset(indices.start), offset(indices.stop)));
+    return make_like(heap, string, text.substr(offset(indices.start), offset(indices.stop)));
   }
   Text result;
   for (int64_t i = 0; i < indices.count; ++i) {
     const int64_t at = indices.start + i * indices.step;
     result.append(text, offset(at), offset(at + 1));
   }
-  return like(heap, string, std::move(result));
+  return make_like(heap, string, std::move(result));
 }
 
 Value slice_items(Heap& heap, const Value& sequence, const Indices& indices) {

@@ -10,13 +10,13 @@
 namespace arion::jinja {
 namespace {
 
-struct Entry {
+struct Builtin {
   std::string_view name;
   Filter filter;
 };
 
 // Sorted by name.
-constexpr Entry kFilters[] = {
+constexpr Builtin kFilters[] = {
     {"abs", filter_abs},
     {"attr", filter_attr},
     {"batch", filter_batch},
@@ -72,7 +72,7 @@ constexpr Entry kFilters[] = {
 }  // namespace
 
 Filter find_filter(std::string_view name) {
-  const auto entry = std::ranges::lower_bound(kFilters, name, {}, &Entry::name);
+  const auto entry = std::ranges::lower_bound(kFilters, name, {}, &Builtin::name);
   return entry != std::end(kFilters) && entry->name == name ? entry->filter : nullptr;
 }
 

@@ -66,24 +66,27 @@ Value float_is_integer(Runtime&, const Value& self, const Arguments& arguments) 
                         self.as_real() == std::trunc(self.as_real()));
 }
 
-struct Entry {
+struct ContainerMethod {
   std::string_view name;
   Method method;
 };
 
-constexpr Entry kDict[] = {{"copy", copy},
-                           {"get", dict_get},
-                           {"items", dict_view<ViewOf::items>},
-                           {"keys", dict_view<ViewOf::keys>},
-                           {"values", dict_view<ViewOf::values>}};
-constexpr Entry kList[] = {{"copy", copy}, {"count", sequence_count}, {"index", sequence_index}};
-constexpr Entry kTuple[] = {{"count", sequence_count}, {"index", sequence_index}};
-constexpr Entry kInteger[] = {{"bit_length", int_bit_length}, {"conjugate", number_conjugate}};
-constexpr Entry kReal[] = {{"conjugate", number_conjugate}, {"is_integer", float_is_integer}};
+constexpr ContainerMethod kDict[] = {{"copy", copy},
+                                     {"get", dict_get},
+                                     {"items", dict_view<ViewOf::items>},
+                                     {"keys", dict_view<ViewOf::keys>},
+                                     {"values", dict_view<ViewOf::values>}};
+constexpr ContainerMethod kList[] = {
+    {"copy", copy}, {"count", sequence_count}, {"index", sequence_index}};
+constexpr ContainerMethod kTuple[] = {{"count", sequence_count}, {"index", sequence_index}};
+constexpr ContainerMethod kInteger[] = {{"bit_length", int_bit_length},
+                                        {"conjugate", number_conjugate}};
+constexpr ContainerMethod kReal[] = {{"conjugate", number_conjugate},
+                                     {"is_integer", float_is_integer}};
 
 template <typename Table>
 Method find(const Table& table, std::string_view name) {
-  const auto entry = std::ranges::find(table, name, &Entry::name);
+  const auto entry = std::ranges::find(table, name, &ContainerMethod::name);
   return entry != std::end(table) ? entry->method : nullptr;
 }
 

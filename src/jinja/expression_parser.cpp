@@ -7,7 +7,7 @@ namespace {
 
 // Trees are walked recursively, also when they are freed.
 constexpr uint32_t kMaxHeight = 400;
-constexpr uint32_t kMaxNesting = 150;
+constexpr uint32_t kMaxExpressionNesting = 150;
 
 uint32_t height_of(const ExprPtr& node) {
   return node ? node->height : 0;
@@ -43,9 +43,9 @@ bool is_constant_name(std::string_view name) {
 class ExpressionParser::Nesting {
  public:
   explicit Nesting(ExpressionParser& parser) : parser_(parser) {
-    if (++parser_.nesting_ > kMaxNesting) {
+    if (++parser_.nesting_ > kMaxExpressionNesting) {
       fail_at(parser_.tokens_.current().at, "expressions are nested more than {} levels deep",
-              kMaxNesting);
+              kMaxExpressionNesting);
     }
   }
   ~Nesting() { --parser_.nesting_; }

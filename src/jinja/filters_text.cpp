@@ -20,15 +20,10 @@ Value soft_string(Runtime& runtime, const Value& value) {
   return value.is_string() ? value : make_string(runtime.heap(), str_text(runtime.heap(), value));
 }
 
-Value like(Runtime& runtime, const Value& string, Text text) {
-  return string.as_string().is_markup ? make_markup(runtime.heap(), std::move(text))
-                                      : make_string(runtime.heap(), std::move(text));
-}
-
 Value cased(Runtime& runtime, const Value& subject, Casing casing) {
   const Value string = soft_string(runtime, subject);
   runtime.heap().spend(string.text().size() / 8);
-  return like(runtime, string, change_case(string.text(), casing));
+  return make_like(runtime.heap(), string, change_case(string.text(), casing));
 }
 
 bool begins_word(std::string_view text, const Utf8Char& c) {
@@ -127,7 +122,7 @@ Value filter_indent(Runtime& runtime, const Value& subject, const Arguments& arg
     out.append(line);
     is_first = false;
   }
-  return like(runtime, subject, std::move(out));
+  return make_like(runtime.heap(), subject, std::move(out));
 }
 
 Value filter_replace(Runtime& runtime, const Value& subject, const Arguments& arguments) {
@@ -149,7 +144,7 @@ Value filter_trim(Runtime& runtime, const Value& subject, const Arguments& argum
   std::optional<std::string_view> characters;
   if (bound.given(0)) characters = bound.text(0).bytes();
   const Value string = soft_string(runtime, subject);
-  return like(runtime, string, strip(string.text(), Sides::both, characters));
+  return make_like(runtime.heap(), string, strip(string.text(), Sides::both, characters));
 }
 
 Value filter_truncate(Runtime& runtime, const Value& subject, const Arguments& arguments) {
@@ -170,7 +165,7 @@ Value filter_truncate(Runtime& runtime, const Value& subject, const Arguments& a
   Text cut = first_characters(subject.text(), static_cast<size_t>(most - end_length));
   if (!bound.flag(1, false)) cut = split_right(heap, cut, " ", 1)[0];
   cut.append(end);
-  return like(runtime, subject, std::move(cut));
+  return make_like(runtime.heap(), subject, std::move(cut));
 }
 
 Value filter_wordcount(Runtime& runtime, const Value& subject, const Arguments& arguments) {

@@ -12,10 +12,6 @@
 namespace arion::jinja {
 namespace {
 
-[[noreturn]] void fail_undefined(const Value& value) {
-  fail(ErrorCode::bad_input, "{}", value.as_undefined().message());
-}
-
 // float(value); nothing where it raises TypeError or ValueError.
 std::optional<double> find_real(const Value& value) {
   if (value.is_undefined()) fail_undefined(value);

@@ -11,10 +11,6 @@
 namespace arion::jinja {
 namespace {
 
-bool is_number(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
 class BracesFormatter {
  public:
   BracesFormatter(Runtime& runtime, const Arguments& arguments, bool escapes)
@@ -115,7 +111,7 @@ class BracesFormatter {
 
   Value first(std::string_view name) {
     const bool is_automatic = name.empty();
-    if (!is_automatic && !is_number(name)) {
+    if (!is_automatic && !is_digits(name)) {
       for (const auto& [key, value] : arguments_.named) {
         if (key == name) return value;
       }
@@ -149,7 +145,7 @@ class BracesFormatter {
         value = get_attribute(runtime_, value, make_string(heap_, part));
       } else {
         value = get_item(runtime_, value,
-                         is_number(part) && part.size() < 10
+                         is_digits(part) && part.size() < 10
                              ? Value::integer(std::stoi(std::string(part)))
                              : make_string(heap_, part));
       }

@@ -153,23 +153,23 @@ Value call_strftime_now(Runtime& runtime, const Arguments& arguments) {
                      Text(format_time(runtime.now(), format.bytes()), format.origin()));
 }
 
-struct Entry {
+struct GlobalFunction {
   std::string_view name;
   Value (*function)(Runtime&, const Arguments&);
 };
 
-constexpr Entry kFunctions[] = {{"cycler", call_cycler},
-                                {"dict", call_dict},
-                                {"joiner", call_joiner},
-                                {"namespace", call_namespace},
-                                {"raise_exception", call_raise_exception},
-                                {"range", call_range},
-                                {"strftime_now", call_strftime_now}};
+constexpr GlobalFunction kFunctions[] = {{"cycler", call_cycler},
+                                         {"dict", call_dict},
+                                         {"joiner", call_joiner},
+                                         {"namespace", call_namespace},
+                                         {"raise_exception", call_raise_exception},
+                                         {"range", call_range},
+                                         {"strftime_now", call_strftime_now}};
 
 }  // namespace
 
 Value find_global(Heap& heap, std::string_view name) {
-  const auto entry = std::ranges::find(kFunctions, name, &Entry::name);
+  const auto entry = std::ranges::find(kFunctions, name, &GlobalFunction::name);
   if (entry == std::end(kFunctions)) return Value();
   return make_function(heap, std::string(name), entry->function);
 }

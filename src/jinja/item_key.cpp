@@ -7,13 +7,7 @@
 #include "jinja/text_ops.h"
 
 namespace arion::jinja {
-namespace {
-
-bool is_number(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-}  // namespace
+namespace {}  // namespace
 
 ItemKey::ItemKey(Runtime& runtime, const Value& attribute, LetterCase letter_case,
                  std::optional<Value> fallback)
@@ -25,7 +19,7 @@ ItemKey::ItemKey(Runtime& runtime, const Value& attribute, LetterCase letter_cas
     return;
   }
   for (const Text& part : split(heap, attribute.text(), ".", -1)) {
-    const bool is_index = is_number(part.bytes());
+    const bool is_index = is_digits(part.bytes());
     parts_.push_back(is_index ? make_integer(heap, *parse_int(part.bytes(), 10))
                               : make_string(heap, part));
   }

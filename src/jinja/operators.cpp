@@ -8,14 +8,15 @@
 #include "jinja/format.h"
 
 namespace arion::jinja {
+
+void fail_undefined(const Value& value) {
+  fail(ErrorCode::bad_input, "{}", value.as_undefined().message());
+}
+
 namespace {
 
 void check_nesting(int depth) {
-  if (depth > kMaxNesting) fail(ErrorCode::bad_input, "maximum recursion depth exceeded");
-}
-
-[[noreturn]] void fail_undefined(const Value& value) {
-  fail(ErrorCode::bad_input, "{}", value.as_undefined().message());
+  if (depth > kMaxValueNesting) fail(ErrorCode::bad_input, "maximum recursion depth exceeded");
 }
 
 [[noreturn]] void fail_operands(BinaryOp op, const Value& a, const Value& b) {

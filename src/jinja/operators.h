@@ -11,7 +11,10 @@ namespace arion::jinja {
 // All throw Error where Python raises, with its message.
 
 // Nesting of values that comparison, hashing and printing follow; Python gives up at about 1,000.
-constexpr int kMaxNesting = 200;
+constexpr int kMaxValueNesting = 200;
+
+// What every use of an undefined value but printing it does.
+[[noreturn]] void fail_undefined(const Value& value);
 
 bool truth(const Value& value);
 Value apply(Heap& heap, BinaryOp op, const Value& a, const Value& b);

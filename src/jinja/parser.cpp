@@ -11,7 +11,7 @@
 namespace arion::jinja {
 namespace {
 
-constexpr uint32_t kMaxNesting = 80;
+constexpr uint32_t kMaxBlockNesting = 80;
 
 using EndNames = std::initializer_list<std::string_view>;
 
@@ -29,8 +29,8 @@ class Parser {
 
   // Up to a tag with one of the names, the name of which is then the current token.
   Body body(EndNames ends) {
-    if (++nesting_ > kMaxNesting) {
-      fail_at(tokens_.current().at, "blocks are nested more than {} levels deep", kMaxNesting);
+    if (++nesting_ > kMaxBlockNesting) {
+      fail_at(tokens_.current().at, "blocks are nested more than {} levels deep", kMaxBlockNesting);
     }
     Body statements;
     Output output;

@@ -52,7 +52,7 @@ class Printer {
 
   void repr(const Value& value, int depth = 0) {
     heap_.spend();
-    if (depth > kMaxNesting) fail(ErrorCode::bad_input, "maximum recursion depth exceeded");
+    if (depth > kMaxValueNesting) fail(ErrorCode::bad_input, "maximum recursion depth exceeded");
     if (out_.size() > heap_.limits().output_bytes) {
       fail(ErrorCode::bad_input, "text of a value is longer than {} bytes",
            heap_.limits().output_bytes);

@@ -15,15 +15,10 @@ namespace arion::jinja {
 namespace {
 
 // Methods of markup give markup.
-Value like(Runtime& runtime, const Value& self, Text text) {
-  return self.as_string().is_markup ? make_markup(runtime.heap(), std::move(text))
-                                    : make_string(runtime.heap(), std::move(text));
-}
-
-Value like(Runtime& runtime, const Value& self, std::vector<Text> parts) {
+Value list_like(Runtime& runtime, const Value& self, std::vector<Text> parts) {
   std::vector<Value> items;
   items.reserve(parts.size());
-  for (Text& part : parts) items.push_back(like(runtime, self, std::move(part)));
+  for (Text& part : parts) items.push_back(make_like(runtime.heap(), self, std::move(part)));
   return make_list(runtime.heap(), std::move(items));
 }
 
@@ -35,7 +30,7 @@ template <Casing casing>
 Value method_case(Runtime& runtime, const Value& self, const Arguments& arguments) {
   Bound("str", arguments, {});
   spend_for(runtime, self);
-  return like(runtime, self, change_case(self.text(), casing));
+  return make_like(runtime.heap(), self, change_case(self.text(), casing));
 }
 
 template <Sides sides>
@@ -43,7 +38,7 @@ Value method_strip(Runtime& runtime, const Value& self, const Arguments& argumen
   const Bound bound("strip", arguments, {"chars"});
   std::optional<std::string_view> characters;
   if (bound.given(0)) characters = bound.text(0).bytes();
-  return like(runtime, self, strip(self.text(), sides, characters));
+  return make_like(runtime.heap(), self, strip(self.text(), sides, characters));
 }
 
 template <auto cut>
@@ -53,14 +48,14 @@ Value method_split(Runtime& runtime, const Value& self, const Arguments& argumen
   if (bound.given(0)) separator = bound.text(0).bytes();
   const int64_t most = bound.has(1) ? to_index(bound[1], "maxsplit") : -1;
   spend_for(runtime, self);
-  return like(runtime, self, cut(runtime.heap(), self.text(), separator, most));
+  return list_like(runtime, self, cut(runtime.heap(), self.text(), separator, most));
 }
 
 Value method_splitlines(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const Bound bound("splitlines", arguments, {"keepends"});
   const LineEnds ends = bound.flag(0, false) ? LineEnds::keep : LineEnds::drop;
   spend_for(runtime, self);
-  return like(runtime, self, split_lines(runtime.heap(), self.text(), ends));
+  return list_like(runtime, self, split_lines(runtime.heap(), self.text(), ends));
 }
 
 Value method_replace(Runtime& runtime, const Value& self, const Arguments& arguments) {
@@ -70,7 +65,8 @@ Value method_replace(Runtime& runtime, const Value& self, const Arguments& argum
   if (self.as_string().is_markup) to = escape_unless_markup(runtime.heap(), bound[1]);
   const int64_t most = bound.has(2) ? to_index(bound[2], "count") : -1;
   spend_for(runtime, self);
-  return like(runtime, self, replace(runtime.heap(), self.text(), from.bytes(), to, most));
+  return make_like(runtime.heap(), self,
+                   replace(runtime.heap(), self.text(), from.bytes(), to, most));
 }
 
 Value method_join(Runtime& runtime, const Value& self, const Arguments& arguments) {
@@ -91,7 +87,7 @@ Value method_join(Runtime& runtime, const Value& self, const Arguments& argument
     if (i > 0) joined.append(self.text());
     joined.append(escapes ? escape_unless_markup(heap, *item) : item->text());
   }
-  return like(runtime, self, std::move(joined));
+  return make_like(runtime.heap(), self, std::move(joined));
 }
 
 // The part [start, end) of a string that a method was told to look at, in bytes.
@@ -197,7 +193,7 @@ Value method_partition(Runtime& runtime, const Value& self, const Arguments& arg
   } else {
     parts = {Text(), Text(), text};
   }
-  const Value list = like(runtime, self, std::move(parts));
+  const Value list = list_like(runtime, self, std::move(parts));
   return make_tuple(runtime.heap(), list.items());
 }
 
@@ -207,10 +203,10 @@ Value method_remove_affix(Runtime& runtime, const Value& self, const Arguments& 
   const Text& text = self.text();
   const std::string_view affix = bound.text(0).bytes();
   if (at_start && text.bytes().starts_with(affix)) {
-    return like(runtime, self, text.substr(affix.size(), text.size()));
+    return make_like(runtime.heap(), self, text.substr(affix.size(), text.size()));
   }
   if (!at_start && text.bytes().ends_with(affix)) {
-    return like(runtime, self, text.substr(0, text.size() - affix.size()));
+    return make_like(runtime.heap(), self, text.substr(0, text.size() - affix.size()));
   }
   return self;
 }
@@ -227,8 +223,8 @@ Value method_pad(Runtime& runtime, const Value& self, const Arguments& arguments
     }
   }
   if (align != '^') {
-    return like(runtime, self,
-                pad(runtime.heap(), self.text(), static_cast<size_t>(width), align, fill));
+    return make_like(runtime.heap(), self,
+                     pad(runtime.heap(), self.text(), static_cast<size_t>(width), align, fill));
   }
   // Python puts an odd space to the left where the width is odd.
   const int64_t missing = width - static_cast<int64_t>(self.as_string().length);
@@ -236,7 +232,8 @@ Value method_pad(Runtime& runtime, const Value& self, const Arguments& arguments
   const int64_t left = missing / 2 + (missing & width & 1);
   const size_t inner = self.as_string().length + static_cast<size_t>(left);
   const Text padded = pad(runtime.heap(), self.text(), inner, '>', fill);
-  return like(runtime, self, pad(runtime.heap(), padded, static_cast<size_t>(width), '<', fill));
+  return make_like(runtime.heap(), self,
+                   pad(runtime.heap(), padded, static_cast<size_t>(width), '<', fill));
 }
 
 Value method_zfill(Runtime& runtime, const Value& self, const Arguments& arguments) {
@@ -248,7 +245,7 @@ Value method_zfill(Runtime& runtime, const Value& self, const Arguments& argumen
   Text result = text.substr(0, head);
   const size_t rest = static_cast<size_t>(std::max<int64_t>(width - static_cast<int64_t>(head), 0));
   result.append(pad(runtime.heap(), text.substr(head, text.size()), rest, '>', "0"));
-  return like(runtime, self, std::move(result));
+  return make_like(runtime.heap(), self, std::move(result));
 }
 
 Value method_expandtabs(Runtime& runtime, const Value& self, const Arguments& arguments) {
@@ -270,7 +267,7 @@ Value method_expandtabs(Runtime& runtime, const Value& self, const Arguments& ar
     }
     at += length;
   }
-  return like(runtime, self, std::move(result));
+  return make_like(runtime.heap(), self, std::move(result));
 }
 
 // Not empty, and every character has one of the flags.
@@ -355,13 +352,13 @@ Value method_format_map(Runtime& runtime, const Value& self, const Arguments& ar
   return format_braces(runtime, self, named);
 }
 
-struct Entry {
+struct StringMethod {
   std::string_view name;
   Method method;
 };
 
 // Sorted by name. Not here: what deals in bytes or translation tables.
-constexpr Entry kMethods[] = {
+constexpr StringMethod kMethods[] = {
     {"capitalize", method_case<Casing::capitalize>},
     {"casefold", method_case<Casing::fold>},
     {"center", method_pad<'^'>},
@@ -411,7 +408,7 @@ constexpr Entry kMethods[] = {
 }  // namespace
 
 Method find_string_method(std::string_view name) {
-  const auto entry = std::ranges::lower_bound(kMethods, name, {}, &Entry::name);
+  const auto entry = std::ranges::lower_bound(kMethods, name, {}, &StringMethod::name);
   return entry != std::end(kMethods) && entry->name == name ? entry->method : nullptr;
 }
 

@@ -146,13 +146,13 @@ bool test_test(Runtime&, const Value& subject, const Arguments& arguments) {
   return find_test(name_of(subject)) != nullptr;
 }
 
-struct Entry {
+struct NamedTest {
   std::string_view name;
   Test test;
 };
 
 // Sorted by name.
-constexpr Entry kTests[] = {
+constexpr NamedTest kTests[] = {
     {"!=", test_ne},
     {"<", test_ordered<Order::less>},
     {"<=", test_ordered<Order::less_equal>},
@@ -197,7 +197,7 @@ constexpr Entry kTests[] = {
 }  // namespace
 
 Test find_test(std::string_view name) {
-  const auto entry = std::ranges::lower_bound(kTests, name, {}, &Entry::name);
+  const auto entry = std::ranges::lower_bound(kTests, name, {}, &NamedTest::name);
   return entry != std::end(kTests) && entry->name == name ? entry->test : nullptr;
 }
 

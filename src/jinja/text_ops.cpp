@@ -89,6 +89,10 @@ bool allows_more(size_t cuts, int64_t most) {
 
 }  // namespace
 
+bool is_digits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 bool is_space(char32_t c) {
   return (char_flags(c) & kWhitespace) != 0;
 }

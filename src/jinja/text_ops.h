@@ -28,6 +28,8 @@ std::vector<Text> split_lines(Heap& heap, const Text& text, LineEnds ends = Line
 Text replace(Heap& heap, const Text& text, std::string_view from, const Text& to, int64_t most);
 
 bool is_space(char32_t c);
+// One or more ASCII digits.
+bool is_digits(std::string_view text);
 
 // Byte offset of a code point, for index in [0, length].
 size_t byte_offset(std::string_view text, size_t index);

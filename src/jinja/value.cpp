@@ -148,6 +148,10 @@ Value make_markup(Heap& heap, Text text) {
   return make_string_object(heap, std::move(text), true);
 }
 
+Value make_like(Heap& heap, const Value& string, Text text) {
+  return make_string_object(heap, std::move(text), string.as_string().is_markup);
+}
+
 Value make_string_from_bytes(Heap& heap, std::string_view bytes, Origin origin) {
   return make_string(heap, Text(repair_utf8(bytes), origin));
 }

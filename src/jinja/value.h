@@ -219,6 +219,8 @@ Value make_integer(Heap& heap, const BigInt& value);
 Value make_string(Heap& heap, Text text);
 Value make_string(Heap& heap, std::string_view text);
 Value make_markup(Heap& heap, Text text);
+// Markup where `string` is markup.
+Value make_like(Heap& heap, const Value& string, Text text);
 // Any bytes: what is not UTF-8 becomes U+FFFD.
 Value make_string_from_bytes(Heap& heap, std::string_view bytes, Origin origin);
 Value make_list(Heap& heap, std::vector<Value> items);

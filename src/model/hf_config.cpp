@@ -33,7 +33,7 @@ constexpr Family kFamilies[] = {
 };
 
 constexpr int64_t kMaxCount = 1 << 26;
-constexpr int64_t kMaxLayers = 4096;
+constexpr int64_t kMostLayers = 4096;
 
 // Typed access to one JSON object; null counts as absent.
 class Keys {
@@ -143,7 +143,7 @@ class Converter {
     refuse_unknown();
 
     out_.add_string("general.architecture", family_.arch);
-    layers_ = config_.require("num_hidden_layers", kMaxLayers);
+    layers_ = config_.require("num_hidden_layers", kMostLayers);
     const int hidden = config_.require("hidden_size");
     const int heads = config_.require("num_attention_heads");
     add("block_count", layers_);

@@ -38,15 +38,15 @@ bool has_file(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
-std::vector<ChatTemplate> read_chat_templates(const fs::path& folder,
-                                              std::vector<ChatTemplate> templates) {
+std::vector<NamedTemplate> read_chat_templates(const fs::path& folder,
+                                               std::vector<NamedTemplate> templates) {
   const fs::path path = folder / "chat_template.jinja";
   if (has_file(path)) {
-    std::erase_if(templates, [](const ChatTemplate& t) { return t.name == "default"; });
+    std::erase_if(templates, [](const NamedTemplate& t) { return t.name == "default"; });
     templates.insert(templates.begin(), {"default", std::string(TextFile(path).text())});
   }
   std::stable_partition(templates.begin(), templates.end(),
-                        [](const ChatTemplate& t) { return t.name == "default"; });
+                        [](const NamedTemplate& t) { return t.name == "default"; });
   return templates;
 }
 

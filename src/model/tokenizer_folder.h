@@ -10,7 +10,7 @@ namespace arion {
 
 struct TokenizerFolder {
   Tokenizer tokenizer;
-  std::vector<ChatTemplate> chat_templates;  // the default one first, if there is any
+  std::vector<NamedTemplate> chat_templates;  // the default one first, if there is any
 };
 
 // Reads the first of these that the folder has: tokenizer.json, tekken.json, tokenizer.model,

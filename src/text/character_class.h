@@ -20,4 +20,8 @@ enum CharacterClass : uint16_t {
 // Class bits; 0 beyond U+10FFFF.
 uint16_t character_class(char32_t code_point);
 
+inline bool is_word(char32_t code_point) {
+  return (character_class(code_point) & kWordClass) != 0;
+}
+
 }  // namespace arion

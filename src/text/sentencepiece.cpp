@@ -10,14 +10,14 @@
 namespace arion {
 namespace {
 
-bool is_text_token(TokenType type) {
+bool is_spelled_token(TokenType type) {
   using enum TokenType;
   return type == normal || type == undefined || type == unused || type == user_defined;
 }
 
 std::string bytes_of(const std::string& token, TokenType type) {
   if (type == TokenType::byte) return std::string(1, static_cast<char>(*parse_byte_token(token)));
-  if (is_text_token(type)) return spaces_from_underscores(token);
+  if (is_spelled_token(type)) return spaces_from_underscores(token);
   return token;
 }
 
@@ -40,7 +40,7 @@ SentencePiece::SentencePiece(const Vocabulary& vocabulary, SpacePrefix prefix)
       if (entry == kNoToken) entry = id;
     }
     // Text has no spaces when SentencePiece looks at it, so a token spelled with one never matches.
-    if (!is_text_token(type) || token.empty() || token.find(' ') != std::string::npos) continue;
+    if (!is_spelled_token(type) || token.empty() || token.find(' ') != std::string::npos) continue;
     map_.add(id);
     const std::string_view text = bytes_[id];
     Utf8Char left = decode_utf8(text);

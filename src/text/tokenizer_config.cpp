@@ -70,11 +70,11 @@ std::vector<std::string> read_more_special(const JsonObject& config) {
   return spellings;
 }
 
-std::vector<ChatTemplate> read_chat_templates(const JsonObject& config) {
+std::vector<NamedTemplate> read_chat_templates(const JsonObject& config) {
   const auto element = config.find("chat_template");
   if (!element) return {};
   if (element->is_string()) return {{"default", std::string(config.string("chat_template"))}};
-  std::vector<ChatTemplate> templates;
+  std::vector<NamedTemplate> templates;
   for (const JsonElement item : config.array("chat_template")) {
     const JsonObject entry(item, config.where() + ": chat_template");
     templates.push_back({std::string(entry.string("name")), std::string(entry.string("template"))});

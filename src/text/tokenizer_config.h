@@ -9,7 +9,7 @@
 
 namespace arion {
 
-struct ChatTemplate {
+struct NamedTemplate {
   std::string name;  // "default", "tool_use", ...
   std::string text;  // Jinja
 };
@@ -23,7 +23,7 @@ struct TokenizerConfig {
   std::optional<std::string> bos, eos, unknown, separator, padding, mask, cls;
   std::vector<std::string> more_special;
   std::optional<bool> add_bos, add_eos, add_prefix_space, lowers_case, keeps_accents;
-  std::vector<ChatTemplate> chat_templates;
+  std::vector<NamedTemplate> chat_templates;
 };
 
 // Throws Error{bad_input} naming `name` and the key.

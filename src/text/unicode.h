@@ -23,4 +23,8 @@ enum UnicodeFlag : uint16_t {
 // Class flags; 0 beyond U+10FFFF.
 uint16_t unicode_flags(char32_t code_point);
 
+inline bool is_space(char32_t code_point) {
+  return (unicode_flags(code_point) & kSpace) != 0;
+}
+
 }  // namespace arion

@@ -11,7 +11,7 @@ namespace {
 
 // Far above any vocabulary in use (about 262,144 tokens, 514,000 merges, 100 KB of special tokens).
 // They keep tables below 64 MiB, offsets in 32 bits and the cost per byte of text bounded.
-constexpr size_t kMaxTokens = (1 << 21) - 1;
+constexpr size_t kMaxVocabularyTokens = (1 << 21) - 1;
 constexpr size_t kMaxMerges = (1 << 20) - 1;
 constexpr size_t kMaxTokenBytes = 1 << 16;
 constexpr size_t kMaxSpecialBytes = 1 << 10;
@@ -144,9 +144,9 @@ void validate(const Vocabulary& vocabulary) {
   if (vocabulary.tokens.empty()) {
     fail(ErrorCode::bad_input, "tokenizer.ggml.tokens is missing or empty");
   }
-  if (vocabulary.tokens.size() > kMaxTokens) {
+  if (vocabulary.tokens.size() > kMaxVocabularyTokens) {
     fail(ErrorCode::bad_input, "tokenizer.ggml.tokens has {} entries, at most {} are supported",
-         vocabulary.tokens.size(), kMaxTokens);
+         vocabulary.tokens.size(), kMaxVocabularyTokens);
   }
   check_scores_and_types(vocabulary);
   check_tokens(vocabulary);

@@ -6,10 +6,6 @@
 namespace arion::test {
 namespace {
 
-std::string tiny() {
-  return (source_dir() / "tests/golden/model/llama.gguf").string();
-}
-
 TEST(Bench, MeasuresEveryTestAsOftenAsAsked) {
   const Outcome outcome = run_arion("bench --json -p 8,16 -p 4 -n 3 -d 2 -r 2 -t 1 " + tiny());
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -15,10 +15,6 @@
 namespace arion::test {
 namespace {
 
-std::string tiny() {
-  return (source_dir() / "tests/golden/model/llama.gguf").string();
-}
-
 // Both ends of a terminal; what is typed waits in it until a program reads.
 class Terminal {
  public:

@@ -12,10 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string tiny(const std::string& architecture = "llama") {
-  return (source_dir() / "tests/golden/model" / (architecture + ".gguf")).string();
-}
-
 std::string hash_of(const std::string& arguments) {
   const Outcome outcome = run_arion("eval logits --hash " + arguments);
   EXPECT_EQ(outcome.exit_code, 0) << arguments << ": " << outcome.err;
@@ -85,12 +81,6 @@ TEST(EvalLogits, RefusedIdsLeaveNoFileBehind) {
   }
   EXPECT_EQ(run_arion("eval logits " + tiny() + " --tokens 1 --out /no/such/folder/x").exit_code,
             1);
-}
-
-std::set<std::string> keys(const json& object) {
-  std::set<std::string> names;
-  for (const auto& [key, value] : object.items()) names.insert(key);
-  return names;
 }
 
 std::string letters() {

@@ -7,10 +7,6 @@
 namespace arion::test {
 namespace {
 
-std::string tiny(const std::string& architecture) {
-  return (source_dir() / "tests/golden/model" / (architecture + ".gguf")).string();
-}
-
 constexpr const char* kRates = " --bandwidth 10 --peak 1 -t 2 ";
 
 nlohmann::json explain_json(const std::string& arguments) {

@@ -6,10 +6,6 @@
 namespace arion::test {
 namespace {
 
-std::string tiny(const std::string& architecture) {
-  return (source_dir() / "tests/golden/model" / (architecture + ".gguf")).string();
-}
-
 TEST(Inspect, PrintsMetadataTensorsAndTotalsAsJson) {
   const Outcome outcome = run_arion("inspect --json " + tiny("qwen3"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

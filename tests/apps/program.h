@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "test_data.h"
@@ -58,6 +60,17 @@ inline Outcome run_arion(const std::string& arguments, const std::string& input 
   outcome.out = read_file(folder.path() / "out");
   outcome.err = read_file(folder.path() / "err");
   return outcome;
+}
+
+// A small model with random weights.
+inline std::string tiny(const std::string& architecture = "llama") {
+  return (source_dir() / "tests/golden/model" / (architecture + ".gguf")).string();
+}
+
+inline std::set<std::string> keys(const nlohmann::json& object) {
+  std::set<std::string> names;
+  for (const auto& [key, value] : object.items()) names.insert(key);
+  return names;
 }
 
 }  // namespace arion::test

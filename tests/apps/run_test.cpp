@@ -12,20 +12,10 @@ namespace {
 
 using nlohmann::json;
 
-std::string tiny() {
-  return (source_dir() / "tests/golden/model/llama.gguf").string();
-}
-
 json run_json(const std::string& arguments) {
   const Outcome outcome = run_arion("run --json --raw -t 1 " + arguments);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   return json::parse(outcome.out);
-}
-
-std::set<std::string> keys(const json& object) {
-  std::set<std::string> names;
-  for (const auto& [key, value] : object.items()) names.insert(key);
-  return names;
 }
 
 TEST(Run, WritesTheStoryOfTheReferenceWithAnyNumberOfThreads) {

@@ -4,10 +4,6 @@
 namespace arion::test {
 namespace {
 
-std::string tiny() {
-  return (source_dir() / "tests/golden/model/llama.gguf").string();
-}
-
 std::string vocabulary(const std::string& name) {
   return (corpus_dir() / "data/tokenizers/ggml" / ("ggml-vocab-" + name + ".gguf")).string();
 }

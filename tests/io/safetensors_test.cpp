@@ -17,13 +17,13 @@ std::string file(const std::string& header, size_t data_bytes) {
   return bytes + header + std::string(data_bytes, 'x');
 }
 
-std::vector<SafetensorsTensor> parse(const std::string& bytes) {
+std::vector<SafetensorsTensor> parse_header(const std::string& bytes) {
   return parse_safetensors(std::as_bytes(std::span(bytes)), "test");
 }
 
 void expect_refused(const std::string& bytes, const std::string& words) {
   try {
-    parse(bytes);
+    parse_header(bytes);
     ADD_FAILURE() << "accepted, expected: " << words;
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::bad_input);
@@ -37,7 +37,7 @@ TEST(Safetensors, TensorsComeByOffset) {
       R"("a":{"dtype":"BF16","shape":[],"data_offsets":[0,2]},"e":{"dtype":"U8","shape":[0],)"
       R"("data_offsets":[2,2]}}  )",
       10);
-  const auto tensors = parse(bytes);
+  const auto tensors = parse_header(bytes);
   ASSERT_EQ(tensors.size(), 3u);
   EXPECT_EQ(tensors[0].name, "a");
   EXPECT_TRUE(tensors[0].shape.empty());

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "format_name.h"
 #include "quant/weight_format.h"
 
 namespace arion {
@@ -88,13 +89,9 @@ TEST_P(EveryPanel, RefusesBuffersOfTheWrongSize) {
                std::logic_error);
 }
 
-std::string test_name(const testing::TestParamInfo<const WeightFormat*>& info) {
-  return std::string(info.param->name());
-}
-
 INSTANTIATE_TEST_SUITE_P(Quant, EveryPanel,
                          testing::ValuesIn(weight_formats().begin(), weight_formats().end()),
-                         test_name);
+                         test::format_name);
 
 using Bytes = std::vector<std::pair<size_t, uint8_t>>;  // offset, value
 

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "format_name.h"
 #include "npy.h"
 
 namespace arion {
@@ -119,13 +120,9 @@ TEST_P(EveryFormat, EncodesFiniteExtremesIntoFiniteCodesDeterministically) {
   EXPECT_EQ(encode(format, row, ones), encode(format, row, ones));
 }
 
-std::string test_name(const testing::TestParamInfo<const WeightFormat*>& info) {
-  return std::string(info.param->name());
-}
-
 INSTANTIATE_TEST_SUITE_P(Quant, EveryFormat,
                          testing::ValuesIn(weight_formats().begin(), weight_formats().end()),
-                         test_name);
+                         test::format_name);
 
 TEST(WeightFormat, EncodesWithoutImportanceByteForByteAsTheGgufPackageDoes) {
   const Npy input = read_npy("encode_input.npy");

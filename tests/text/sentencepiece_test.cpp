@@ -8,12 +8,12 @@
 #include "text/detokenizer.h"
 #include "text/tiny_vocabulary.h"
 #include "text/tokenizer.h"
+#include "text/tokenizer_data.h"
 
 namespace arion {
 namespace {
 
 using Ids = std::vector<int32_t>;
-constexpr EncodeOptions kPlain = {.add_special = false, .parse_special = false};
 constexpr int32_t kFirstByte = 3;     // id of <0x00> in piece_vocabulary
 constexpr int32_t kFirstPiece = 259;  // behind the byte tokens
 

@@ -10,15 +10,10 @@
 #include "text/detokenizer.h"
 #include "text/fuzz_golden.h"
 #include "text/tokenizer.h"
+#include "text/tokenizer_data.h"
 
 namespace arion {
 namespace {
-
-constexpr EncodeOptions kPlain = {.add_special = false, .parse_special = false};
-
-std::filesystem::path tokenizer_dir() {
-  return test::corpus_dir() / "data" / "tokenizers";
-}
 
 Vocabulary read_vocabulary(const std::filesystem::path& path) {
   return load_vocabulary(GgufFile::open(path).metadata());

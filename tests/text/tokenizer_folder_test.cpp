@@ -13,6 +13,7 @@
 #include "text/pipeline/configured.h"
 #include "text/pipeline/other_files.h"
 #include "text/sentencepiece_model.h"
+#include "text/tokenizer_data.h"
 
 namespace arion {
 namespace {

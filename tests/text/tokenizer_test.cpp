@@ -5,12 +5,12 @@
 
 #include "base/error.h"
 #include "text/tiny_vocabulary.h"
+#include "text/tokenizer_data.h"
 
 namespace arion {
 namespace {
 
 using Ids = std::vector<int32_t>;
-constexpr EncodeOptions kPlain = {.add_special = false, .parse_special = false};
 
 // Control <e> 256, user-defined <e><f> 257, user-defined -- 258, control <g> 259.
 Vocabulary marked_vocabulary() {

@@ -36,7 +36,7 @@ struct TileBlocks {
 };
 
 // Accumulators that fit into the registers of each level.
-#if defined(ARION_ISA_avx512) || defined(ARION_ISA_avx512bf16)
+#if defined(ARION_ISA_avx512)
 inline constexpr int kAccumulators = 16;
 #else
 inline constexpr int kAccumulators = 4;

@@ -13,7 +13,7 @@ static_assert(kLongSegmentBlocks * sizeof(RowTerms) <= kProductBytes);
 
 // Rows a call can take, with the panels it can take beside them. 16 accumulators of the 32 AVX-512
 // registers; the other levels have 16 registers of half the size.
-#if defined(ARION_ISA_avx512) || defined(ARION_ISA_avx512bf16)
+#if defined(ARION_ISA_avx512)
 constexpr int kMaxRows = 16;
 constexpr int kStreams = 4;
 constexpr int kPairs = 2;

@@ -136,7 +136,7 @@ ARION_INLINE void int8_block(F32* acc, const Bytes (&v)[8], const BlockScales& s
 }
 
 // Rows whose dots alternate: with the accumulators and codes they fit the 32 AVX-512 registers.
-#if defined(ARION_ISA_avx512) || defined(ARION_ISA_avx512bf16)
+#if defined(ARION_ISA_avx512)
 template <ScaleMode kMode, int T>
 inline constexpr int kAlternating = kHasHalves<kMode> ? (T < 2 ? T : 2) : (T < 4 ? T : 4);
 #else

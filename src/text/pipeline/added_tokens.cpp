@@ -11,13 +11,6 @@
 namespace arion {
 namespace {
 
-bool is_space(char32_t c) {
-  return unicode_flags(c) & kSpace;
-}
-bool is_word(char32_t c) {
-  return character_class(c) & kWordClass;
-}
-
 // Place where the last character of `text`, not empty, begins.
 size_t last_char(std::string_view text) {
   size_t at = text.size() - 1;

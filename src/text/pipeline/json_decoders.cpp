@@ -6,7 +6,7 @@ namespace {
 
 constexpr uint64_t kMostStrips = 1 << 20;
 
-DecoderPtr read_sequence(const JsonObject& part, PartBudget& budget) {
+DecoderPtr read_decoder_sequence(const JsonObject& part, PartBudget& budget) {
   std::vector<DecoderPtr> decoders;
   for (const JsonElement element : part.array("decoders")) {
     decoders.push_back(read_decoder(JsonObject(element, part.where() + ".decoders"), budget));
@@ -14,7 +14,7 @@ DecoderPtr read_sequence(const JsonObject& part, PartBudget& budget) {
   return make_sequence_decoder(std::move(decoders));
 }
 
-DecoderPtr read_metaspace(const JsonObject& part) {
+DecoderPtr read_metaspace_decoder(const JsonObject& part) {
   const auto scheme = part.find_string("prepend_scheme");
   const bool has_prefix = scheme ? *scheme != "never" : part.boolean("add_prefix_space", true);
   return make_metaspace_decoder(read_char(part, "replacement"), has_prefix);
@@ -28,7 +28,7 @@ DecoderPtr read_decoder(const JsonObject& part, PartBudget& budget) {
   const auto text = [&part](std::string_view key, std::string_view if_missing) {
     return std::string(part.find_string(key).value_or(if_missing));
   };
-  if (type == "Sequence") return read_sequence(part, budget);
+  if (type == "Sequence") return read_decoder_sequence(part, budget);
   if (type == "BPEDecoder") return make_bpe_decoder(text("suffix", "</w>"));
   if (type == "ByteFallback") return make_byte_fallback_decoder();
   if (type == "ByteLevel") return make_byte_level_decoder();
@@ -37,7 +37,7 @@ DecoderPtr read_decoder(const JsonObject& part, PartBudget& budget) {
                             part.boolean("cleanup", true));
   }
   if (type == "Fuse") return make_fuse_decoder();
-  if (type == "Metaspace") return read_metaspace(part);
+  if (type == "Metaspace") return read_metaspace_decoder(part);
   if (type == "Replace") return make_replace_decoder(read_pattern(part), read_content(part));
   if (type == "Strip") {
     return make_strip_decoder(read_char(part, "content"),

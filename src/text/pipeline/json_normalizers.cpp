@@ -6,7 +6,7 @@
 namespace arion {
 namespace {
 
-NormalizerPtr read_sequence(const JsonObject& part, PartBudget& budget) {
+NormalizerPtr read_normalizer_sequence(const JsonObject& part, PartBudget& budget) {
   std::vector<NormalizerPtr> normalizers;
   for (const JsonElement element : part.array("normalizers")) {
     normalizers.push_back(
@@ -35,7 +35,7 @@ NormalizerPtr read_precompiled(const JsonObject& part) {
 NormalizerPtr read_normalizer(const JsonObject& part, PartBudget& budget) {
   budget.take(part);
   const std::string_view type = part.string("type");
-  if (type == "Sequence") return read_sequence(part, budget);
+  if (type == "Sequence") return read_normalizer_sequence(part, budget);
   if (type == "BertNormalizer") return read_bert(part);
   if (type == "ByteLevel") return make_byte_level_normalizer();
   if (type == "Lowercase") return make_lowercase_normalizer();

@@ -43,7 +43,7 @@ PrefixScheme read_prefix_scheme(const JsonObject& part) {
        part.where(), name->substr(0, 80));
 }
 
-PieceCutterPtr read_metaspace(const JsonObject& part) {
+PieceCutterPtr read_metaspace_cutter(const JsonObject& part) {
   return make_metaspace_cutter({.replacement = read_char(part, "replacement"),
                                 .prefix = read_prefix_scheme(part),
                                 .splits = part.boolean("split", true)});
@@ -115,7 +115,7 @@ PieceCutterPtr read_cutter(const JsonObject& part, PartBudget& budget) {
       fail(ErrorCode::bad_input, "{}.length is 0, expected at least 1", part.where());
     return make_fixed_length_cutter(length);
   }
-  if (type == "Metaspace") return read_metaspace(part);
+  if (type == "Metaspace") return read_metaspace_cutter(part);
   if (type == "Punctuation") {
     return make_punctuation_cutter(read_behavior(part, SplitBehavior::isolated));
   }

@@ -11,10 +11,6 @@
 namespace arion {
 namespace {
 
-bool is_space(char32_t c) {
-  return unicode_flags(c) & kSpace;
-}
-
 // Rewrites a text character by character: rewrite(code point, bytes, out) appends what becomes of
 // it. Returns whether something became of the first one.
 template <class Rewrite>

@@ -205,17 +205,11 @@ class SequenceCutter final : public PieceCutter {
   std::vector<PieceCutterPtr> cutters_;
 };
 
-bool is_space(char32_t c) {
-  return unicode_flags(c) & kSpace;
-}
 bool is_punctuation(char32_t c) {
   return character_class(c) & kPunctuationClass;
 }
 bool is_numeric(char32_t c) {
   return character_class(c) & kNumericClass;
-}
-bool is_word(char32_t c) {
-  return character_class(c) & kWordClass;
 }
 bool is_neither(char32_t c) {
   return !is_word(c) && !is_space(c);
