@@ -10,6 +10,9 @@
 
 namespace arion::test {
 
+// Whether sanitizers make everything several times slower.
+inline constexpr bool kIsSanitized = ARION_SANITIZED;
+
 inline std::filesystem::path source_dir() {
   return ARION_SOURCE_DIR;
 }

@@ -134,15 +134,7 @@ TEST(WorkerPool, ComputesWithRoundToNearestAndDenormalsAndRestoresTheCallersMode
   EXPECT_EQ(probe_numerics(), callers);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ARION_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define ARION_SANITIZED 1
-#endif
-#endif
-
-#if !defined(ARION_SANITIZED)  // sanitizers do not work in little address space
+#if !ARION_SANITIZED  // sanitizers do not work in little address space
 
 // Stacks take 8 MiB of address space each; some hundred fit what is left.
 [[noreturn]] void start_too_many_threads() {
