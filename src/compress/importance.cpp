@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kSums = ".in_sum2";
 constexpr std::string_view kCounts = ".counts";
-constexpr uint32_t kF32 = 0;
+constexpr uint32_t kImportanceType = 0;
 
 // Columns that share a scale in the finest formats.
 constexpr size_t kGroup = 16;
@@ -37,7 +37,7 @@ void check_values(const std::string& file, std::string_view name, std::span<cons
 }
 
 std::vector<float> floats_of(const std::string& file, const GgufTensor& tensor) {
-  if (tensor.type != kF32) malformed(file, "its tensors are not F32");
+  if (tensor.type != kImportanceType) malformed(file, "its tensors are not F32");
   std::vector<float> values(tensor.values());
   std::memcpy(values.data(), tensor.data.data(), values.size() * sizeof(float));
   check_values(file, tensor.name, values);

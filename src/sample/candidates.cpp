@@ -12,25 +12,24 @@
 namespace arion {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 constexpr size_t kBlock = ScannedRow::kBlock;
-constexpr size_t kLanes = 16;  // the loops over lanes compile to vector code
+constexpr size_t kScanLanes = 16;  // the loops over lanes compile to vector code
 
 // Largest of a whole block; `is_invalid` becomes true if one is NaN or +infinity.
 float block_maximum(const float* logits, bool& is_invalid) {
-  std::array<float, kLanes> largest;
-  std::array<int, kLanes> valid;
-  for (size_t i = 0; i < kLanes; ++i) largest[i] = logits[i];
-  for (size_t i = 0; i < kLanes; ++i) valid[i] = logits[i] < kInfinity ? -1 : 0;
-  for (size_t first = kLanes; first < kBlock; first += kLanes) {
-    for (size_t i = 0; i < kLanes; ++i) {
+  std::array<float, kScanLanes> largest;
+  std::array<int, kScanLanes> valid;
+  for (size_t i = 0; i < kScanLanes; ++i) largest[i] = logits[i];
+  for (size_t i = 0; i < kScanLanes; ++i) valid[i] = logits[i] < kInfinity ? -1 : 0;
+  for (size_t first = kScanLanes; first < kBlock; first += kScanLanes) {
+    for (size_t i = 0; i < kScanLanes; ++i) {
       const float logit = logits[first + i];
       valid[i] &= logit < kInfinity ? -1 : 0;  // false for NaN as well
       largest[i] = largest[i] < logit ? logit : largest[i];
     }
   }
-  for (size_t half = kLanes / 2; half > 0; half /= 2) {
+  for (size_t half = kScanLanes / 2; half > 0; half /= 2) {
     for (size_t i = 0; i < half; ++i) {
       valid[i] &= valid[i + half];
       largest[i] = largest[i] < largest[i + half] ? largest[i + half] : largest[i];

@@ -1,12 +1,15 @@
 // Finding the large logits of a row without sorting it.
 #pragma once
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "sequence/sequence.h"
 
 namespace arion {
+
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 struct Candidate {
   TokenId id = 0;

@@ -10,7 +10,7 @@
 namespace arion {
 namespace {
 
-constexpr double kLn2 = 0x1.62e42fefa39efp-1;
+constexpr double kNatsPerBit = 0x1.62e42fefa39efp-1;
 constexpr size_t kZipfTokens = 100;
 constexpr double kLeastExponent = 1e-6;  // of the Zipf law; 0 for equal probabilities
 
@@ -32,7 +32,7 @@ size_t zipf_limit(double exponent, double mu, size_t vocab) {
   const double log_vocab = real::log(static_cast<double>(vocab));
   const double e = exponent - 1;
   const double ratio = e == 0 ? 1 / log_vocab : e / (1 - real::exp(-e * log_vocab));
-  const double log_k = (real::log(ratio) + mu * kLn2) / exponent;
+  const double log_k = (real::log(ratio) + mu * kNatsPerBit) / exponent;
   if (!(log_k < log_vocab)) return vocab;
   return std::max<size_t>(static_cast<size_t>(real::exp(log_k)), 1);
 }
@@ -48,7 +48,7 @@ void check_mirostat(const MirostatParams& params) {
 void apply_mirostat(Survivors& survivors, const MirostatParams& params, const SamplerState& state) {
   const auto mu = static_cast<double>(state.mirostat_mu);
   if (params.version == 2) {
-    const double least = real::exp(-mu * kLn2) * survivors.moments().mass;
+    const double least = real::exp(-mu * kNatsPerBit) * survivors.moments().mass;
     survivors.keep_at_least(least > 0 ? survivors.logit_of_weight(least)
                                       : std::numeric_limits<float>::lowest());
     return;
@@ -63,7 +63,7 @@ void apply_mirostat(Survivors& survivors, const MirostatParams& params, const Sa
 void update_mirostat(const Survivors& survivors, const MirostatParams& params, float chosen,
                      SamplerState& state) {
   const double p = static_cast<double>(survivors.weight(chosen)) / survivors.moments().mass;
-  const double surprise = -real::log(p) / kLn2;
+  const double surprise = -real::log(p) / kNatsPerBit;
   const double mu = static_cast<double>(state.mirostat_mu) -
                     static_cast<double>(params.eta) * (surprise - static_cast<double>(params.tau));
   state.mirostat_mu = static_cast<float>(mu);

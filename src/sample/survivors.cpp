@@ -13,8 +13,6 @@
 namespace arion {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 float round_up(double exact) {
   const float rounded = static_cast<float>(exact);
   return static_cast<double>(rounded) < exact ? std::nextafter(rounded, kInfinity) : rounded;

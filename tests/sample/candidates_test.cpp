@@ -11,8 +11,6 @@
 namespace arion {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 std::vector<Candidate> sorted_row(const std::vector<float>& row) {
   std::vector<Candidate> all;
   for (size_t i = 0; i < row.size(); ++i) {

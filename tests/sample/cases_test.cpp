@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr int kVocab = 320;
 
 // As an HTTP interface would read a request.
-SamplingParams params_of(const json& body) {
+SamplingParams request_params(const json& body) {
   SamplingParams params{.top_k = body.value("top_k", 0),
                         .top_p = body.value("top_p", 1.0f),
                         .min_p = body.value("min_p", 0.0f),
@@ -48,7 +48,7 @@ std::string answer(const json& body, std::vector<float> row, uint64_t seed, uint
     const SampleKey key{
         .seed = seed, .choice = choice, .position = static_cast<uint32_t>(tokens.size())};
     tokens.push_back(
-        sampler.sample(row, params_of(body), key, {.tokens = tokens, .prompt_tokens = prompt})
+        sampler.sample(row, request_params(body), key, {.tokens = tokens, .prompt_tokens = prompt})
             .token);
     text += static_cast<char>(tokens.back());
   }
@@ -68,7 +68,7 @@ TEST(SamplingCases, BiasOfATokenOutsideTheVocabularyIsRefusedByName057) {
   REQUIRE_CASE(all);
   for (const json& body : all) {
     try {
-      check_params(params_of(body), kVocab);
+      check_params(request_params(body), kVocab);
       FAIL() << body;
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find("expected 0 to 319"), std::string::npos);
@@ -80,7 +80,7 @@ TEST(SamplingCases, BiasBansAndBoostsInEveryChoice059) {
   const json all = requests("059");
   REQUIRE_CASE(all);
   for (const json& body : all) {
-    check_params(params_of(body), kVocab);
+    check_params(request_params(body), kVocab);
     for (int choice = 0; choice < body.value("n", 1); ++choice) {
       const std::string text = answer(body, test::iid_row(), 1, static_cast<uint32_t>(choice));
       if (body.contains("_text")) {
@@ -163,7 +163,7 @@ TEST(SamplingCases, ExtremeValuesAreRefusedOrSample069) {
   int refused = 0;
   for (const json& body : all) {
     if (body.contains("seed")) continue;  // seeds are 64-bit numbers here
-    const SamplingParams params = params_of(body);
+    const SamplingParams params = request_params(body);
     try {
       check_params(params, kVocab);
     } catch (const Error&) {

@@ -17,7 +17,6 @@ namespace arion {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // The row by value: what a sampler writes into a row is nobody else's business.
 Sample sample(std::vector<float> row, const SamplingParams& params, const SampleKey& key = {},
