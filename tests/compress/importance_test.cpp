@@ -97,7 +97,7 @@ TEST(Importance, HostileFilesAreRefused) {
   for (size_t size = 1; size + 12 < good.size(); ++size) {  // the end may be missing
     EXPECT_THROW(ImportanceMatrix::load(folder.write("cut.dat", good.substr(0, size))), Error);
   }
-  for (const int32_t count : {-1, 0, 4, 1 << 27, std::numeric_limits<int32_t>::max()}) {
+  for (const int32_t count : {-1, 0, 5, 1 << 27, std::numeric_limits<int32_t>::max()}) {
     EXPECT_THROW(ImportanceMatrix::load(folder.write("count.dat", dat({1}, 2, count))), Error)
         << count;
   }

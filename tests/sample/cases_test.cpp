@@ -122,7 +122,7 @@ TEST(SamplingCases, LogprobsAreTheModelsWhateverTheStages065) {
   REQUIRE_CASE(all);
   const json expect = requests("065", "expect.json")["top3"];
   for (const json& entry : all) {
-    SamplingParams params = params_of(entry["body"]);
+    SamplingParams params = request_params(entry["body"]);
     params.logprobs = 3;
     std::vector<float> row = test::iid_row();
     const Sample sample = Sampler().sample(row, params, {});
