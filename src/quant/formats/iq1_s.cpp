@@ -11,7 +11,8 @@ struct IQ1_S {
   static constexpr uint32_t kType = 19;
   static constexpr int kValues = 256;
   static constexpr PanelSpec kPanel{Codec::t3, ScaleMode::d32s, kTableZero, CodeTable::iq1};
-  static constexpr GridFormat kGrid{kIq1Grid, kPanel.table, 8, 32, 7, 32, false};
+  static constexpr GridIndex kIndex = index_grid(kIq1Grid);
+  static constexpr GridFormat kGrid{kIq1Grid, kIndex, kPanel.table, 8, 32, 7, 32, false};
 
   struct Block {
     uint16_t d;

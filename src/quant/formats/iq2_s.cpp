@@ -11,7 +11,8 @@ struct IQ2_S {
   static constexpr uint32_t kType = 22;
   static constexpr int kValues = 256;
   static constexpr PanelSpec kPanel{Codec::t3, ScaleMode::d16, kTableZero, CodeTable::iq2};
-  static constexpr GridFormat kGrid{kIq2SGrid, kPanel.table, 8, 16, 15, 1, false};
+  static constexpr GridIndex kIndex = index_grid(kIq2SGrid);
+  static constexpr GridFormat kGrid{kIq2SGrid, kIndex, kPanel.table, 8, 16, 15, 1, false};
 
   struct Block {
     uint16_t d;

@@ -11,7 +11,8 @@ struct IQ2_XS {
   static constexpr uint32_t kType = 17;
   static constexpr int kValues = 256;
   static constexpr PanelSpec kPanel{Codec::t3, ScaleMode::d16, kTableZero, CodeTable::iq2};
-  static constexpr GridFormat kGrid{kIq2XsGrid, kPanel.table, 8, 16, 15, 1, true};
+  static constexpr GridIndex kIndex = index_grid(kIq2XsGrid);
+  static constexpr GridFormat kGrid{kIq2XsGrid, kIndex, kPanel.table, 8, 16, 15, 1, true};
 
   struct Block {
     uint16_t d;

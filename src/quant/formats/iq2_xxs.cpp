@@ -12,7 +12,8 @@ struct IQ2_XXS {
   static constexpr uint32_t kType = 16;
   static constexpr int kValues = 256;
   static constexpr PanelSpec kPanel{Codec::t3, ScaleMode::d32s, kTableZero, CodeTable::iq2};
-  static constexpr GridFormat kGrid{kIq2XxsGrid, kPanel.table, 8, 32, 15, 1, true};
+  static constexpr GridIndex kIndex = index_grid(kIq2XxsGrid);
+  static constexpr GridFormat kGrid{kIq2XxsGrid, kIndex, kPanel.table, 8, 32, 15, 1, true};
 
   struct Block {
     uint16_t d;

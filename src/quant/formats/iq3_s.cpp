@@ -11,7 +11,8 @@ struct IQ3_S {
   static constexpr uint32_t kType = 21;
   static constexpr int kValues = 256;
   static constexpr PanelSpec kPanel{Codec::t4, ScaleMode::d32s, kTableZero, CodeTable::iq3_s};
-  static constexpr GridFormat kGrid{kIq3SGrid, kPanel.table, 4, 32, 15, 1, false};
+  static constexpr GridIndex kIndex = index_grid(kIq3SGrid);
+  static constexpr GridFormat kGrid{kIq3SGrid, kIndex, kPanel.table, 4, 32, 15, 1, false};
 
   struct Block {
     uint16_t d;

@@ -12,7 +12,8 @@ struct IQ3_XXS {
   static constexpr uint32_t kType = 18;
   static constexpr int kValues = 256;
   static constexpr PanelSpec kPanel{Codec::t4, ScaleMode::d32s, kTableZero, CodeTable::iq3_xxs};
-  static constexpr GridFormat kGrid{kIq3XxsGrid, kPanel.table, 4, 32, 15, 1, true};
+  static constexpr GridIndex kIndex = index_grid(kIq3XxsGrid);
+  static constexpr GridFormat kGrid{kIq3XxsGrid, kIndex, kPanel.table, 4, 32, 15, 1, true};
 
   struct Block {
     uint16_t d;

@@ -33,6 +33,8 @@ ENCODED = ["F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "TQ1_0", "TQ2_
 # Types whose scales are searched, always or with importance.
 SEARCHED = ["Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS"]
 WEIGHTED = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", *SEARCHED]
+GRIDS = ["IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S"]
+NEED_IMPORTANCE = ["IQ1_S", "IQ2_XXS", "IQ2_XS"]
 SPECIAL = [0x0001, 0x03FF, 0x8001, 0x83FF, 0x0000, 0x8000, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00, 0x7D01]
 
 
@@ -130,10 +132,11 @@ def main():
     make_searched(library, rows, importance)
     for name in names[first:]:
         make_decode(library, name)
+    for name in GRIDS:
+        library.ggml_quantize_init(int(Type[name]))
     searched = {
-        "plain": {n: ggml_errors(library, n, rows, None) for n in ["Q4_K", "Q5_K", "Q6_K"]},
-        "importance": {n: ggml_errors(library, n, rows, importance)
-                       for n in ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K", "Q5_K", "Q6_K"]},
+        "plain": {n: ggml_errors(library, n, rows, None) for n in GRIDS if n not in NEED_IMPORTANCE},
+        "importance": {n: ggml_errors(library, n, rows, importance) for n in GRIDS},
     }
     versions = {"gguf": "0.19.0", "numpy": np.__version__, "llama-cpp-python": "0.3.36"}
     (here / "quant.json").write_text(
