@@ -15,6 +15,7 @@
 #include "base/worker_count.h"
 #include "command.h"
 #include "io/ggml_types.h"
+#include "output_file.h"
 #include "terminal.h"
 
 namespace arion::app {
@@ -89,14 +90,6 @@ void warn(const QuantizePlan& plan) {
     log(LogLevel::warning, "{} has rows of {} columns: {} instead of {}",
         printable(tensor.source->name), tensor.source->cols(), ggml_type_name(tensor.type),
         ggml_type_name(tensor.wanted));
-  }
-}
-
-void refuse_overwriting(const GgufFile& file, const std::filesystem::path& out) {
-  for (const std::string& name : file.file_names()) {
-    std::error_code error;
-    if (!std::filesystem::equivalent(name, out, error)) continue;
-    fail(ErrorCode::usage, "{}: is the file to read from; give another name", out.string());
   }
 }
 

@@ -1,4 +1,4 @@
-// Reading importance matrices.
+// Reading, adding and writing importance matrices.
 #include "compress/importance.h"
 
 #include <fmt/format.h>
@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <span>
 
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "io/gguf.h"
+#include "io/gguf_writer.h"
 
 namespace arion {
 
@@ -18,7 +20,14 @@ namespace {
 
 constexpr std::string_view kSums = ".in_sum2";
 constexpr std::string_view kCounts = ".counts";
+constexpr std::string_view kFileKind = "general.type", kDatasets = "imatrix.datasets",
+                           kChunks = "imatrix.chunk_count", kChunkTokens = "imatrix.chunk_size";
 constexpr uint32_t kImportanceType = 0;
+
+// The older form counts chunks of a length it does not name; this one is usual.
+constexpr int kDatChunkTokens = 512;
+
+constexpr float kLargestSum = std::numeric_limits<float>::max();
 
 // Columns that share a scale in the finest formats.
 constexpr size_t kGroup = 16;
@@ -44,12 +53,23 @@ std::vector<float> floats_of(const std::string& file, const GgufTensor& tensor) 
   return values;
 }
 
+uint32_t u32_of(const std::string& file, const GgufMetadata& metadata, std::string_view key) {
+  const uint64_t value = metadata.get_unsigned(key).value_or(0);
+  if (value > UINT32_MAX) malformed(file, fmt::format("{} is {}", key, value));
+  return static_cast<uint32_t>(value);
+}
+
 ImportanceMatrix load_gguf(const GgufFile& gguf, const std::string& file) {
   const GgufMetadata& metadata = gguf.metadata();
-  if (metadata.get_string("general.type").value_or("imatrix") != "imatrix") {
+  if (metadata.get_string(kFileKind).value_or("imatrix") != "imatrix") {
     malformed(file, "general.type is not imatrix; is this a model?");
   }
   ImportanceMatrix out;
+  if (const auto datasets = metadata.get_strings(kDatasets)) {
+    out.datasets.assign(datasets->begin(), datasets->end());
+  }
+  out.chunks = u32_of(file, metadata, kChunks);
+  out.chunk_tokens = u32_of(file, metadata, kChunkTokens);
   for (const GgufTensor& tensor : gguf.tensors()) {
     if (!tensor.name.ends_with(kSums)) continue;
     const std::string name(tensor.name.substr(0, tensor.name.size() - kSums.size()));
@@ -71,6 +91,7 @@ class DatReader {
   DatReader(std::span<const std::byte> bytes, const std::string& file)
       : bytes_(bytes), file_(file) {}
 
+  bool is_at_end() const { return bytes_.empty(); }
   int32_t count(int32_t most) {
     int32_t value;
     std::memcpy(&value, take(sizeof value).data(), sizeof value);
@@ -112,12 +133,17 @@ ImportanceMatrix load_dat(std::span<const std::byte> bytes, const std::string& f
     const int32_t calls = std::max(1, reader.count(INT32_MAX));
     const int32_t values = reader.count(kMostValues);
     if (values == 0) malformed(file, fmt::format("{} has no values", printable(name)));
-    // The values are mean squares times the number of calls.
-    ImportanceSums sums{reader.floats(static_cast<size_t>(values)), {static_cast<float>(calls)}};
+    // The values are mean squares times the number of calls, one a chunk.
+    ImportanceSums sums{reader.floats(static_cast<size_t>(values)),
+                        {static_cast<float>(calls) * kDatChunkTokens}};
     check_values(file, name, sums.sums);
+    for (float& value : sums.sums) value = std::min(value * kDatChunkTokens, kLargestSum);
     out.tensors[name] = std::move(sums);
   }
-  // The number of chunks and the name of the text may follow.
+  // Files of newer versions go on with the number of chunks and the name of the text.
+  if (reader.is_at_end()) return out;
+  out.chunks = static_cast<uint32_t>(reader.count(INT32_MAX));
+  out.datasets = {reader.text()};
   return out;
 }
 
@@ -155,6 +181,46 @@ ImportanceMatrix ImportanceMatrix::load(const std::filesystem::path& path) {
     return load_gguf(GgufFile::parse(bytes, path.string()), path.string());
   }
   return load_dat(bytes, path.string());
+}
+
+void ImportanceMatrix::add(const ImportanceMatrix& other) {
+  for (const auto& [name, from] : other.tensors) {
+    const auto [at, is_new] = tensors.try_emplace(name, from);
+    if (is_new) continue;
+    ImportanceSums& to = at->second;
+    if (to.sums.size() != from.sums.size() || to.counts.size() != from.counts.size()) {
+      fail(ErrorCode::bad_input,
+           "importance of {} has {} values for {} matrices and {} for {}; the two are of different "
+           "models",
+           printable(name), to.sums.size(), to.counts.size(), from.sums.size(), from.counts.size());
+    }
+    const auto sum = [](float a, float b) { return std::min(a + b, kLargestSum); };
+    std::ranges::transform(to.sums, from.sums, to.sums.begin(), sum);
+    std::ranges::transform(to.counts, from.counts, to.counts.begin(), sum);
+  }
+  for (const std::string& dataset : other.datasets) {
+    if (std::ranges::count(datasets, dataset) == 0) datasets.push_back(dataset);
+  }
+  chunks = chunks <= UINT32_MAX - other.chunks ? chunks + other.chunks : UINT32_MAX;
+  if (chunk_tokens == 0) chunk_tokens = other.chunk_tokens;
+}
+
+void ImportanceMatrix::save(const std::filesystem::path& path) const {
+  GgufWriter writer;
+  writer.add_string(kFileKind, "imatrix");
+  writer.add_strings(kDatasets, datasets);
+  writer.add_u32(kChunks, chunks);
+  writer.add_u32(kChunkTokens, chunk_tokens);
+  const auto add_tensor = [&](std::string name, std::span<const float> values, uint64_t rows) {
+    const auto bytes = std::as_bytes(values);
+    writer.add_tensor(name, std::vector<uint64_t>{values.size() / rows, rows}, kImportanceType,
+                      std::vector<std::byte>(bytes.begin(), bytes.end()));
+  };
+  for (const auto& [name, sums] : tensors) {
+    add_tensor(name + std::string(kSums), sums.sums, sums.counts.size());
+    add_tensor(name + std::string(kCounts), sums.counts, sums.counts.size());
+  }
+  writer.write(path);
 }
 
 std::optional<std::vector<float>> column_weights(const ImportanceSums& sums) {

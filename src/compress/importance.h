@@ -1,5 +1,6 @@
 // An importance matrix: for each weight matrix how large its inputs are, column by column, over a
-// calibration text. Files of llama.cpp's imatrix tool, GGUF and the older .dat.
+// calibration text. Files as llama.cpp's imatrix tool writes them, GGUF and, to be read, the older
+// .dat.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -21,9 +22,19 @@ struct ImportanceSums {
 
 struct ImportanceMatrix {
   std::map<std::string, ImportanceSums, std::less<>> tensors;  // by the name of the weight
+  std::vector<std::string> datasets;                           // texts it was collected on
+  uint32_t chunks = 0;                                         // of all texts
+  uint32_t chunk_tokens = 0;                                   // 0: not known
 
   // Reads either form. Throws Error: bad_input when anything is malformed, not finite or negative.
   static ImportanceMatrix load(const std::filesystem::path& path);
+
+  // Adds what another text gave for the same model. Throws Error{bad_input} naming a tensor that
+  // has another shape there.
+  void add(const ImportanceMatrix& other);
+
+  // Writes the GGUF form. Throws Error{failed} when the disk refuses.
+  void save(const std::filesystem::path& path) const;
 };
 
 // Weights of squared errors for one tensor, [matrices, cols]: mean squares, made safe for encoders.

@@ -20,9 +20,16 @@ namespace {
 constexpr uint32_t kQuantizationVersion = 2;  // of the block layouts
 
 // Keys that are written anew or do not hold for the new file.
-constexpr std::array<std::string_view, 6> kReplacedKeys = {
-    "general.file_type", "general.quantization_version", "general.alignment", "split.no",
-    "split.count",       "split.tensors.count"};
+constexpr std::array<std::string_view, 10> kReplacedKeys = {"general.file_type",
+                                                            "general.quantization_version",
+                                                            "general.alignment",
+                                                            "split.no",
+                                                            "split.count",
+                                                            "split.tensors.count",
+                                                            "quantize.imatrix.file",
+                                                            "quantize.imatrix.dataset",
+                                                            "quantize.imatrix.entries_count",
+                                                            "quantize.imatrix.chunks_count"};
 
 const ImportanceSums* importance_of(const GgufTensor& tensor, const ImportanceMatrix& matrix) {
   const auto found = matrix.tensors.find(tensor.name);
@@ -42,6 +49,12 @@ void add_metadata(const QuantizePlan& plan, GgufWriter& writer) {
   }
   writer.add_u32("general.quantization_version", kQuantizationVersion);
   writer.add_u32("general.file_type", plan.mixture.file_type);
+  if (plan.importance == nullptr) return;
+  const std::vector<std::string>& datasets = plan.importance->datasets;
+  if (!datasets.empty()) writer.add_string("quantize.imatrix.dataset", datasets.front());
+  writer.add_u32("quantize.imatrix.entries_count",
+                 static_cast<uint32_t>(plan.importance->tensors.size()));
+  writer.add_u32("quantize.imatrix.chunks_count", plan.importance->chunks);
 }
 
 using Shard = std::span<const TensorPlan>;
@@ -93,7 +106,7 @@ uint64_t QuantizePlan::values() const {
 QuantizePlan plan_quantization(const GgufFile& file, const MixtureOptions& options,
                                const ImportanceMatrix* importance) {
   const std::vector<TypeChoice> choices = choose_types(file, options);
-  QuantizePlan plan{&file, options.mixture, {}};
+  QuantizePlan plan{&file, options.mixture, importance, {}};
   for (size_t i = 0; i < choices.size(); ++i) {
     TensorPlan tensor{&file.tensors()[i], choices[i].type, choices[i].wanted, nullptr};
     if (importance != nullptr && tensor.is_changed()) {

@@ -28,6 +28,7 @@ struct TensorPlan {
 struct QuantizePlan {
   const GgufFile* file = nullptr;
   Mixture mixture;
+  const ImportanceMatrix* importance = nullptr;
   std::vector<TensorPlan> tensors;  // in the order of the file
 
   uint64_t bytes() const;

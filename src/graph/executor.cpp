@@ -40,38 +40,64 @@ Executor::Executor(WorkerPool& pool, size_t max_steps)
       claims_(max_steps) {}
 
 void Executor::run(const ExecutionPlan& plan, const StepInput& input) {
+  prepare(plan, input);
+  pool_.run([&](int index) {
+    const Worker worker = context(index);
+    uint64_t random = first_random(index);
+    for (size_t s = 0; s < plan.steps.size(); ++s) {
+      if (plan.steps[s].has_barrier && pool_.size() > 1) barrier_.wait();
+      run_step(plan, s, input, worker, random);
+    }
+  });
+}
+
+void Executor::run_observed(const ExecutionPlan& plan, const StepInput& input,
+                            const StepObserver& observer) {
+  prepare(plan, input);
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    observer(plan.steps[s], static_cast<int>(s), input);
+    pool_.run([&](int index) {
+      uint64_t random = first_random(index);
+      run_step(plan, s, input, context(index), random);
+    });
+  }
+}
+
+void Executor::prepare(const ExecutionPlan& plan, const StepInput& input) {
   CHECK(plan.steps.size() <= claims_.size());
   CHECK(input.all.count <= plan.shape.rows && input.output.count <= plan.shape.output_rows);
   // Worker w takes chunk w of a step without asking; the counter hands out the others.
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     claims_[s].next.store(pool_.size(), std::memory_order_relaxed);
   }
-  pool_.run([&](int worker) { work(plan, input, worker); });
 }
 
-void Executor::work(const ExecutionPlan& plan, const StepInput& input, int worker) {
-  const Worker context{.index = worker,
-                       .scratch = scratch_.data() + kScratchBytes * static_cast<size_t>(worker)};
-  uint64_t random =
-      delay_seed_.value_or(0) * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(worker) + 1;
-  for (size_t s = 0; s < plan.steps.size(); ++s) {
-    const PlanStep& step = plan.steps[s];
-    if (step.has_barrier && pool_.size() > 1) barrier_.wait();
-    if (step.rows == RowsKind::output && input.output.count == 0) continue;
-    const int sharers = step.is_replicated ? 1 : pool_.size();
-    const int chunks = step.kernel->chunks(step.kernel_args, input, sharers);
-    auto run_chunk = [&](int chunk) {
-      if (delay_seed_) delay(random);
-      step.kernel->run(step.kernel_args, input, chunk, chunks, context);
-    };
-    if (step.is_replicated) {
-      for (int chunk = 0; chunk < chunks; ++chunk) run_chunk(chunk);
-      continue;
-    }
-    for (int chunk = worker; chunk < chunks;
-         chunk = claims_[s].next.fetch_add(1, std::memory_order_relaxed)) {
-      run_chunk(chunk);
-    }
+Worker Executor::context(int worker) const {
+  return {.index = worker,
+          .scratch = scratch_.data() + kScratchBytes * static_cast<size_t>(worker)};
+}
+
+uint64_t Executor::first_random(int worker) const {
+  return delay_seed_.value_or(0) * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(worker) + 1;
+}
+
+void Executor::run_step(const ExecutionPlan& plan, size_t index, const StepInput& input,
+                        const Worker& worker, uint64_t& random) {
+  const PlanStep& step = plan.steps[index];
+  if (step.rows == RowsKind::output && input.output.count == 0) return;
+  const int sharers = step.is_replicated ? 1 : pool_.size();
+  const int chunks = step.kernel->chunks(step.kernel_args, input, sharers);
+  auto run_chunk = [&](int chunk) {
+    if (delay_seed_) delay(random);
+    step.kernel->run(step.kernel_args, input, chunk, chunks, worker);
+  };
+  if (step.is_replicated) {
+    for (int chunk = 0; chunk < chunks; ++chunk) run_chunk(chunk);
+    return;
+  }
+  for (int chunk = worker.index; chunk < chunks;
+       chunk = claims_[index].next.fetch_add(1, std::memory_order_relaxed)) {
+    run_chunk(chunk);
   }
 }
 

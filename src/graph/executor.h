@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -12,6 +13,9 @@
 
 namespace arion {
 
+// Called by one thread before a step runs; what the steps before it computed is in the arena.
+using StepObserver = std::function<void(const PlanStep& step, int index, const StepInput& input)>;
+
 // Used by one thread at a time. Allocates nothing while it runs.
 class Executor {
  public:
@@ -21,6 +25,10 @@ class Executor {
   // number of workers nor on which worker claims what.
   void run(const ExecutionPlan& plan, const StepInput& input);
 
+  // Same, with every step alone: values that a step reads can be looked at before it.
+  void run_observed(const ExecutionPlan& plan, const StepInput& input,
+                    const StepObserver& observer);
+
   // Makes workers wait for a random time before every chunk, so that a missing barrier shows.
   void set_delays(std::optional<uint64_t> seed) { delay_seed_ = seed; }
 
@@ -29,7 +37,11 @@ class Executor {
     std::atomic<int> next{0};
   };
 
-  void work(const ExecutionPlan& plan, const StepInput& input, int worker);
+  void prepare(const ExecutionPlan& plan, const StepInput& input);
+  void run_step(const ExecutionPlan& plan, size_t index, const StepInput& input,
+                const Worker& worker, uint64_t& random);
+  Worker context(int worker) const;
+  uint64_t first_random(int worker) const;
 
   WorkerPool& pool_;
   SpinBarrier barrier_;

@@ -93,7 +93,11 @@ StepResult GraphRunner::run(const BatchPlan& batch) {
   if (is_poisoned_) std::memset(arena_.data(), 0xFF, arena_.size());
   const auto plan = std::ranges::find_if(
       plans_, [&](const ExecutionPlan& p) { return p.shape.rows >= input_.all.count; });
-  executor_->run(*plan, input_);
+  if (observer_) {
+    executor_->run_observed(*plan, input_, observer_);
+  } else {
+    executor_->run(*plan, input_);
+  }
   return {.logits = plan->logits, .stride = plan->logits_stride, .rows = input_.output.count};
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/kernel.h"
@@ -44,6 +45,10 @@ class GraphRunner final : public ModelRunner {
   // Names everything the bits of the logits depend on besides file and tokens.
   std::string profile() const { return numerics_profile(options_, plans_.back()); }
 
+  // From now on every step of a plan runs alone, after `observer` has seen it; its index is that of
+  // its node in the graph.
+  void set_observer(StepObserver observer) { observer_ = std::move(observer); }
+
   // Fills arena and KV with NaN; then the arena before every step. A read of memory nobody wrote
   // in this step shows in the logits.
   void set_poison();
@@ -68,6 +73,7 @@ class GraphRunner final : public ModelRunner {
   Memory arena_;
   std::vector<ExecutionPlan> plans_;  // ascending number of rows
   std::unique_ptr<Executor> executor_;
+  StepObserver observer_;
   bool is_poisoned_ = false;
 
   // Inputs of a step at fixed addresses, sized for the largest.

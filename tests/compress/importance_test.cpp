@@ -91,6 +91,49 @@ TEST(Importance, ValuesThatAreNoSumsOfSquaresAreRefused) {
   }
 }
 
+TEST(Importance, WhatIsSavedIsLoadedAgain) {
+  const TempDir folder;
+  ImportanceMatrix saved;
+  saved.tensors["blk.0.ffn_up_exps.weight"] = {{1, 2, 3, 4, 5, 6}, {7, 8}};
+  saved.tensors["blk.0.attn_q.weight"] = {{1.5f, 0}, {512}};
+  saved.datasets = {"a.txt", "b.txt"};
+  saved.chunks = 12;
+  saved.chunk_tokens = 512;
+  saved.save(folder.path() / "m.gguf");
+  const ImportanceMatrix got = ImportanceMatrix::load(folder.path() / "m.gguf");
+  ASSERT_EQ(got.tensors.size(), 2u);
+  for (const auto& [name, sums] : saved.tensors) {
+    EXPECT_EQ(got.tensors.at(name).sums, sums.sums);
+    EXPECT_EQ(got.tensors.at(name).counts, sums.counts);
+  }
+  EXPECT_EQ(got.datasets, saved.datasets);
+  EXPECT_EQ(got.chunks, 12u);
+  EXPECT_EQ(got.chunk_tokens, 512u);
+}
+
+TEST(Importance, MatricesOfOneModelAddUp) {
+  ImportanceMatrix a;
+  a.tensors["q"] = {{1, 2}, {3}};
+  a.datasets = {"a"};
+  a.chunks = 1;
+  ImportanceMatrix b;
+  b.tensors["q"] = {{10, 20}, {30}};
+  b.tensors["k"] = {{5, 6}, {7}};
+  b.datasets = {"b", "a"};
+  b.chunks = 2;
+  b.chunk_tokens = 64;
+  a.add(b);
+  EXPECT_EQ(a.tensors.at("q").sums, (std::vector<float>{11, 22}));
+  EXPECT_EQ(a.tensors.at("q").counts, (std::vector<float>{33}));
+  EXPECT_EQ(a.tensors.at("k").sums, (std::vector<float>{5, 6}));
+  EXPECT_EQ(a.datasets, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(a.chunks, 3u);
+  EXPECT_EQ(a.chunk_tokens, 64u);
+  ImportanceMatrix other;
+  other.tensors["q"] = {{1, 2, 3, 4}, {1, 1}};
+  EXPECT_THROW(a.add(other), Error);
+}
+
 TEST(Importance, HostileFilesAreRefused) {
   const TempDir folder;
   const std::string good = dat({1, 2, 3}, 2, 3);

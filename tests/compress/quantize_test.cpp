@@ -129,7 +129,8 @@ TEST(Quantize, SplitModelsAreReadAsOne) {
 
 TEST(Quantize, NotFiniteWeightsAreNamedAndNothingIsWritten) {
   const TempDir folder;
-  for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const float bad : {std::nanf(""), kInfinity, -kInfinity}) {
     std::vector<float> values(512, 1.0f);
     values[300] = bad;
     const Input in(one_tensor(values));

@@ -1,0 +1,149 @@
+// arion imatrix: collects how large the inputs of weight matrices are, for `arion quantize`.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "command.h"
+#include "compress/importance.h"
+#include "model_tokenizer.h"
+#include "output_file.h"
+#include "runner_setup.h"
+#include "runtime/input_squares.h"
+#include "runtime/sequence_stepper.h"
+#include "text_windows.h"
+
+namespace arion::app {
+namespace {
+
+struct ImatrixOptions {
+  RunnerOptions runner;
+  WindowOptions windows;
+  std::string out;
+  std::vector<std::string> merged;
+  uint32_t save_every = 10;
+  bool resumes = false;
+  bool with_output = false;
+};
+
+// Runs chunks of text and keeps sums in f32, as files do.
+class Collector {
+ public:
+  Collector(GraphRunner& runner, const ImatrixOptions& options)
+      : runner_(runner), options_(options), squares_(runner.model().graph) {
+    runner_.set_observer([this](const PlanStep& step, int index, const StepInput& input) {
+      squares_.observe(step, index, input);
+    });
+  }
+
+  void run(const std::vector<TokenId>& chunk) {
+    SequenceStepper stepper(runner_, chunk,
+                            options_.with_output ? LogitsRows::all : LogitsRows::last);
+    while (stepper.pending() > 0) {
+      const int count = std::min(runner_.max_step_tokens(), stepper.pending());
+      BatchPlan plan;
+      plan.runs.push_back(stepper.next(count));
+      runner_.run(plan);
+      stepper.commit(count);
+    }
+  }
+
+  // Of all chunks so far.
+  ImportanceMatrix sums() const {
+    ImportanceMatrix out;
+    for (const LinearInput& input : squares_.inputs()) {
+      const std::vector<float> squares(input.squares.begin(), input.squares.end());
+      for (const std::string& weight : input.weights) {
+        if (!options_.with_output && !weight.starts_with("blk.")) continue;
+        out.tensors[weight] = {squares, {static_cast<float>(input.rows)}};
+      }
+    }
+    return out;
+  }
+
+ private:
+  GraphRunner& runner_;
+  const ImatrixOptions& options_;
+  InputSquares squares_;
+};
+
+// What an interrupted run of the same command left.
+ImportanceMatrix load_earlier(const ImatrixOptions& options) {
+  if (!options.resumes || !std::filesystem::exists(options.out)) return {};
+  ImportanceMatrix earlier = ImportanceMatrix::load(options.out);
+  if (earlier.datasets != std::vector<std::string>{options.windows.file} ||
+      earlier.chunk_tokens != static_cast<uint32_t>(options.windows.size)) {
+    fail(ErrorCode::usage, "{} was not collected from {} in chunks of {} tokens alone; merge it",
+         options.out, options.windows.file, options.windows.size);
+  }
+  return earlier;
+}
+
+ImportanceMatrix collect(ImatrixOptions options, const GlobalOptions& global) {
+  options.runner.context = options.windows.size;
+  options.runner.passes = InputSquares::kPasses;
+  if (!options.with_output) options.runner.logit_rows = 1;
+  const ImportanceMatrix earlier = load_earlier(options);
+  LoadedModel loaded = load_model(options.runner, global);
+  refuse_overwriting(loaded.runner->model().file, options.out);
+  const Tokenizer tokenizer = load_model_tokenizer(options.runner.model);
+  const auto chunks = read_windows(tokenizer, options.windows);
+  Collector collector(*loaded.runner, options);
+  const auto result = [&](size_t done) {
+    ImportanceMatrix sums = collector.sums();
+    sums.datasets = {options.windows.file};
+    sums.chunks = static_cast<uint32_t>(done) - earlier.chunks;
+    sums.chunk_tokens = static_cast<uint32_t>(options.windows.size);
+    sums.add(earlier);
+    return sums;
+  };
+  Progress progress("collecting", chunks.size());
+  if (earlier.chunks >= chunks.size()) return earlier;
+  for (size_t i = earlier.chunks; i < chunks.size(); ++i) {
+    collector.run(chunks[i]);
+    progress.update(i + 1);
+    if ((i + 1) % options.save_every == 0) result(i + 1).save(options.out);
+  }
+  return result(chunks.size());
+}
+
+void imatrix(const ImatrixOptions& options, const GlobalOptions& global) {
+  if (options.windows.file.empty() && options.merged.empty()) {
+    fail(ErrorCode::usage, "nothing to do: give a text with --file, or files with --merge");
+  }
+  ImportanceMatrix importance;
+  if (!options.windows.file.empty()) importance = collect(options, global);
+  for (const std::string& path : options.merged) importance.add(ImportanceMatrix::load(path));
+  importance.save(options.out);
+  fmt::print("{}: {} tensors, {} chunks of {} tokens\n", options.out, importance.tensors.size(),
+             importance.chunks, importance.chunk_tokens);
+}
+
+}  // namespace
+
+void command_imatrix(CLI::App& program, const GlobalOptions& global) {
+  auto options = std::make_shared<ImatrixOptions>();
+  CLI::App* command = program.add_subcommand(
+      "imatrix", "Collects the importance matrix of a model over a text, for quantize --imatrix");
+  add_runner_options(*command, options->runner);
+  add_window_options(*command, options->windows);
+  command->get_option("--file")->required(false)->description("Text to run the model on");
+  command->get_option("--ctx")->description("Tokens of a chunk, each run on its own");
+  command->add_option("-o,--out", options->out, "GGUF file to write")->required();
+  command->add_option("--merge", options->merged,
+                      "Importance matrix of the same model to add; may be repeated");
+  command->add_option("--save-every", options->save_every, "Chunks after which the file is saved")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  command->add_flag("--resume", options->resumes, "Go on where the file to write ends");
+  command->add_flag("--with-output", options->with_output, "Also the matrix that makes logits");
+  command->footer(
+      "Examples:\n"
+      "  arion imatrix model-bf16.gguf --file text.txt -o model.imatrix\n"
+      "  arion imatrix --merge a.imatrix --merge b.imatrix -o both.imatrix");
+  command->callback([options, &global] { imatrix(*options, global); });
+}
+
+}  // namespace arion::app
