@@ -1,6 +1,7 @@
 // Replays the corpora of the tokenizer fuzzers, so that builds without libFuzzer run them too.
 #include <gtest/gtest.h>
 
+#include "fuzz/detokenizer.h"
 #include "fuzz/sentencepiece_model.h"
 #include "fuzz/tokenizer_json.h"
 #include "test_data.h"
@@ -27,6 +28,10 @@ TEST(TokenizerFuzz, EveryTokenizerJsonOfTheCorpusIsReadOrRefused) {
 
 TEST(TokenizerFuzz, EverySentencePieceModelOfTheCorpusIsReadOrRefused) {
   EXPECT_GE(replay("sentencepiece_model", test::fuzz_sentencepiece_model), 4);
+}
+
+TEST(TokenizerFuzz, EveryTextOfTheDetokenizersCorpusIsStreamedExactly) {
+  EXPECT_GE(replay("detokenizer", test::fuzz_detokenizer), 5);
 }
 
 TEST(TokenizerFuzz, EveryPrefixOfASentencePieceModelIsReadOrRefused) {

@@ -21,10 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using Ids = std::vector<int32_t>;
 
-fs::path tokenizer_dir() {
-  return test::corpus_dir() / "data" / "tokenizers";
-}
-
 nlohmann::json read_json(const fs::path& path) {
   return nlohmann::json::parse(test::read_file(path));
 }

@@ -36,7 +36,7 @@ FAMILIES = {
     "llama-spm": ("ggml/ggml-vocab-llama-spm.gguf", None, False),
     "phi-3": ("ggml/ggml-vocab-phi-3.gguf", None, False),
 }
-COUNT = 500
+COUNT = 2000
 
 
 def fnv(numbers: list[int]) -> int:
