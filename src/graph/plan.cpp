@@ -12,6 +12,11 @@
 namespace arion {
 namespace {
 
+// The arena may be null, when only sizes are asked for.
+std::byte* place(std::byte* arena, const ArenaSlot& slot) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<uintptr_t>(arena) + slot.offset);
+}
+
 // Turns nodes into kernel arguments under one layout.
 class Binder {
  public:
@@ -87,7 +92,7 @@ class Binder {
   Ref ref(ValueId id) const {
     if (!id) return {};
     const ArenaSlot& slot = layout_.slots[static_cast<size_t>(id.index)];
-    return {.base = arena_ + slot.offset, .worker_stride = slot.stride};
+    return {.base = place(arena_, slot), .worker_stride = slot.stride};
   }
   RowsKind rows(const Node& node) const {
     return graph_.value(node.outputs.empty() ? node.inputs[0] : node.outputs[0]).rows;
@@ -243,7 +248,7 @@ ExecutionPlan Planner::plan(const PlanShape& shape, std::byte* arena) const {
   }
   const ArenaSlot& logits = layout.slots[static_cast<size_t>(graph_.logits.index)];
   CHECK(logits.stride == 0);
-  plan.logits = reinterpret_cast<float*>(arena + logits.offset);
+  plan.logits = reinterpret_cast<float*>(place(arena, logits));
   plan.logits_stride =
       activation_stride(ActivationForm::f32, graph_.value(graph_.logits).cols) / sizeof(float);
   verify_barriers(plan);

@@ -16,13 +16,13 @@ constexpr float kLowest = std::numeric_limits<float>::lowest();
 constexpr size_t kBlock = ScannedRow::kBlock;
 constexpr size_t kScanLanes = 16;  // the loops over lanes compile to vector code
 
-// Largest of a whole block; `is_invalid` becomes true if one is NaN or +infinity.
-float block_maximum(const float* logits, bool& is_invalid) {
+// By lane, whether all logits seen so far are usable: no NaN, no +infinity.
+using ValidLanes = std::array<int, kScanLanes>;
+
+float block_maximum(const float* logits, ValidLanes& valid) {
   std::array<float, kScanLanes> largest;
-  std::array<int, kScanLanes> valid;
-  for (size_t i = 0; i < kScanLanes; ++i) largest[i] = logits[i];
-  for (size_t i = 0; i < kScanLanes; ++i) valid[i] = logits[i] < kInfinity ? -1 : 0;
-  for (size_t first = kScanLanes; first < kBlock; first += kScanLanes) {
+  largest.fill(-kInfinity);
+  for (size_t first = 0; first < kBlock; first += kScanLanes) {
     for (size_t i = 0; i < kScanLanes; ++i) {
       const float logit = logits[first + i];
       valid[i] &= logit < kInfinity ? -1 : 0;  // false for NaN as well
@@ -31,11 +31,9 @@ float block_maximum(const float* logits, bool& is_invalid) {
   }
   for (size_t half = kScanLanes / 2; half > 0; half /= 2) {
     for (size_t i = 0; i < half; ++i) {
-      valid[i] &= valid[i + half];
       largest[i] = largest[i] < largest[i + half] ? largest[i + half] : largest[i];
     }
   }
-  is_invalid |= valid[0] == 0;
   return largest[0];
 }
 
@@ -81,18 +79,20 @@ void ScannedRow::scan(std::span<const float> logits) {
   logits_ = logits;
   const size_t whole = logits.size() / kBlock;
   maxima_.resize((logits.size() + kBlock - 1) / kBlock);
-  bool is_invalid = false;
+  ValidLanes valid;
+  valid.fill(-1);
   for (size_t b = 0; b < whole; ++b) {
-    maxima_[b] = block_maximum(&logits[b * kBlock], is_invalid);
+    maxima_[b] = block_maximum(&logits[b * kBlock], valid);
   }
   if (whole < maxima_.size()) {
     std::array<float, kBlock> rest;
     rest.fill(-kInfinity);
     std::copy(logits.begin() + static_cast<ptrdiff_t>(whole * kBlock), logits.end(), rest.begin());
-    maxima_[whole] = block_maximum(rest.data(), is_invalid);
+    maxima_[whole] = block_maximum(rest.data(), valid);
   }
   const auto block = std::max_element(maxima_.begin(), maxima_.end());
-  if (is_invalid || *block == -kInfinity) refuse(logits);
+  const bool is_valid = std::ranges::all_of(valid, [](int lane) { return lane != 0; });
+  if (!is_valid || *block == -kInfinity) refuse(logits);
   const auto from = logits.begin() + (block - maxima_.begin()) * static_cast<ptrdiff_t>(kBlock);
   const auto first = std::find(from, logits.end(), *block);
   best_ = {.id = static_cast<TokenId>(first - logits.begin()), .logit = *first};

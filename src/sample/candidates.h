@@ -27,7 +27,7 @@ inline bool ranks_before(const Candidate& a, const Candidate& b) {
 // -infinity means that a token is not allowed.
 class ScannedRow {
  public:
-  static constexpr size_t kBlock = 64;  // tokens
+  static constexpr size_t kBlock = 256;  // tokens
 
   // Keeps `logits`, which must stay as they are. Reuses memory. Throws Error{bad_input} if the row
   // is empty, a logit is NaN or +infinity, or all are -infinity.

@@ -164,8 +164,8 @@ ARION_NOINLINE void multiply_int8(const Int8TileArgs& args) {
   const TableArgs table = load_table<kCodec>(args.table);
   const std::byte* superblock = args.panel;
   const auto lane = static_cast<size_t>(args.lane);
-  BlockRows rows{args.tiles->q[0] + lane * kTileCols, args.tiles->scale + lane,
-                 args.terms->start[0] + lane, args.terms->half_sum[0] + lane};
+  BlockRows rows{args.tiles->q[lane], args.tiles->scale + lane, args.terms->start[0] + lane,
+                 args.terms->half_sum[0] + lane};
   for (int left = args.blocks; left > 0; left -= kBlocks, superblock += kSuperblock) {
     const int blocks = left < kBlocks ? left : kBlocks;
     static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
