@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
 
@@ -14,27 +15,31 @@ namespace {
 
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 constexpr size_t kBlock = ScannedRow::kBlock;
-constexpr size_t kScanLanes = 16;  // the loops over lanes compile to vector code
 
-// By lane, whether all logits seen so far are usable: no NaN, no +infinity.
-using ValidLanes = std::array<int, kScanLanes>;
+// Four chains of four lanes hide the latency of their instructions on any processor.
+using Floats = float __attribute__((vector_size(16)));
+using Flags = int __attribute__((vector_size(16)));
+constexpr size_t kVectorLanes = 4, kChains = 4;
+static_assert(kBlock % (kVectorLanes * kChains) == 0);
 
-float block_maximum(const float* logits, ValidLanes& valid) {
-  std::array<float, kScanLanes> largest;
-  largest.fill(-kInfinity);
-  for (size_t first = 0; first < kBlock; first += kScanLanes) {
-    for (size_t i = 0; i < kScanLanes; ++i) {
-      const float logit = logits[first + i];
-      valid[i] &= logit < kInfinity ? -1 : 0;  // false for NaN as well
-      largest[i] = largest[i] < logit ? logit : largest[i];
+// Largest of a block; lanes of `valid` become 0 where one is NaN or +infinity.
+float block_maximum(const float* logits, Flags& valid) {
+  std::array<Floats, kChains> largest;
+  std::array<Flags, kChains> is_number;
+  largest.fill(Floats{} - kInfinity);
+  is_number.fill(valid);
+  for (size_t at = 0; at < kBlock;) {
+    for (size_t chain = 0; chain < kChains; ++chain, at += kVectorLanes) {
+      Floats x;
+      std::memcpy(&x, logits + at, sizeof x);
+      is_number[chain] &= x < kInfinity;  // false for NaN as well
+      largest[chain] = largest[chain] < x ? x : largest[chain];
     }
   }
-  for (size_t half = kScanLanes / 2; half > 0; half /= 2) {
-    for (size_t i = 0; i < half; ++i) {
-      largest[i] = largest[i] < largest[i + half] ? largest[i + half] : largest[i];
-    }
-  }
-  return largest[0];
+  valid = (is_number[0] & is_number[1]) & (is_number[2] & is_number[3]);
+  const auto larger = [](Floats a, Floats b) { return a < b ? b : a; };
+  const Floats all = larger(larger(largest[0], largest[1]), larger(largest[2], largest[3]));
+  return std::max(std::max(all[0], all[1]), std::max(all[2], all[3]));
 }
 
 [[noreturn]] void refuse(std::span<const float> logits) {
@@ -79,8 +84,7 @@ void ScannedRow::scan(std::span<const float> logits) {
   logits_ = logits;
   const size_t whole = logits.size() / kBlock;
   maxima_.resize((logits.size() + kBlock - 1) / kBlock);
-  ValidLanes valid;
-  valid.fill(-1);
+  Flags valid = Flags{} - 1;
   for (size_t b = 0; b < whole; ++b) {
     maxima_[b] = block_maximum(&logits[b * kBlock], valid);
   }
@@ -91,7 +95,7 @@ void ScannedRow::scan(std::span<const float> logits) {
     maxima_[whole] = block_maximum(rest.data(), valid);
   }
   const auto block = std::max_element(maxima_.begin(), maxima_.end());
-  const bool is_valid = std::ranges::all_of(valid, [](int lane) { return lane != 0; });
+  const bool is_valid = (valid[0] & valid[1] & valid[2] & valid[3]) != 0;
   if (!is_valid || *block == -kInfinity) refuse(logits);
   const auto from = logits.begin() + (block - maxima_.begin()) * static_cast<ptrdiff_t>(kBlock);
   const auto first = std::find(from, logits.end(), *block);
