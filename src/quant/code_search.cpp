@@ -195,6 +195,12 @@ QuadAffine fit_affine(std::span<const Quad> x, std::span<const Quad> weights,
   return {select(is_flat, Quad{}, best.scale), select(is_flat, low, best.min)};
 }
 
+void weigh_by_importance(std::span<const Quad> x, const float* importance, int count, Quad spread,
+                         Quad* weights) {
+  gather_groups(importance, static_cast<int>(x.size()), count, weights);
+  for (size_t i = 0; i < x.size(); ++i) weights[i] *= square_root(spread + x[i] * x[i]);
+}
+
 float fit_positive(std::span<const float> x, std::span<const float> weights, int max_code,
                    uint8_t* codes) {
   std::fill_n(codes, x.size(), uint8_t{0});

@@ -64,6 +64,16 @@ struct QuadAffine {
 QuadAffine fit_affine(std::span<const Quad> x, std::span<const Quad> weights,
                       const AffineSearch& search, Quad* codes);
 
+// Candidates where errors are weighed by importance.
+constexpr AffineSearch importance_search(int max_code) {
+  return {max_code, -0.9f, 0.05f, 36};
+}
+
+// Weights of errors, by importance of `count` groups: importance * sqrt(spread + x^2). Large
+// weights matter more than their importance alone says: an error in them is seen by all.
+void weigh_by_importance(std::span<const Quad> x, const float* importance, int count, Quad spread,
+                         Quad* weights);
+
 // Scale and codes 0..max_code for values >= 0, improved code by code.
 float fit_positive(std::span<const float> x, std::span<const float> weights, int max_code,
                    uint8_t* codes);

@@ -41,8 +41,6 @@ struct GridIndex {
     uint16_t high;    // its high byte
   };
   std::array<uint16_t, 257> begin{};  // rows with low byte b: begin[b] .. begin[b + 1]
-  std::array<uint8_t, 256> lows{};    // the low bytes that occur
-  int low_count = 0;
   std::array<Row, 2048> rows{};
 };
 
@@ -51,7 +49,6 @@ constexpr GridIndex index_grid(const uint16_t (&grid)[size]) {
   GridIndex index;
   for (const uint16_t row : grid) ++index.begin[(row & 255) + 1];
   for (int b = 0; b < 256; ++b) {
-    if (index.begin[b + 1] > 0) index.lows[index.low_count++] = static_cast<uint8_t>(b);
     index.begin[b + 1] = static_cast<uint16_t>(index.begin[b + 1] + index.begin[b]);
   }
   std::array<uint16_t, 257> next = index.begin;

@@ -89,8 +89,7 @@ void weigh_iq4(std::span<const Quad> x, const float* importance, int count, Quad
     for (size_t i = 0; i < x.size(); ++i) weights[i] = x[i] * x[i];
     return;
   }
-  gather_groups(importance, static_cast<int>(x.size()), count, weights);
-  for (size_t i = 0; i < x.size(); ++i) weights[i] *= square_root(spread + x[i] * x[i]);
+  weigh_by_importance(x, importance, count, spread, weights);
 }
 
 }  // namespace arion

@@ -26,10 +26,9 @@ struct LaneGroups {
     return {weights.data(), static_cast<size_t>(size)};
   }
 
-  // Large weights matter more than their importance alone says: an error in them is seen by all.
-  void weigh_by_importance(const BlockSource& source, int first, float spread) {
-    gather_groups(source.importance + first * size, size, kQuadLanes, weights.data());
-    for (int i = 0; i < size; ++i) weights[i] *= square_root(spread + x[i] * x[i]);
+  void weigh(const BlockSource& source, int first, float spread) {
+    weigh_by_importance(values(), source.importance + first * size, kQuadLanes, Quad{} + spread,
+                        weights.data());
   }
   void add_totals(int first, float* totals) const {
     Quad sum{};
@@ -114,14 +113,13 @@ KAffineBlock encode_k_affine(const BlockSource& source, const KAffineRule& rule)
   const int count = kBlock256 / rule.group_size;
   const bool is_weighted = source.importance != nullptr;
   const float spread = is_weighted ? spread_of(source, rule.spread) : 0;
-  const AffineSearch search =
-      is_weighted ? AffineSearch{rule.search.max_code, -0.9f, 0.05f, 36} : rule.search;
+  const AffineSearch search = is_weighted ? importance_search(rule.search.max_code) : rule.search;
   KAffineBlock block;
   GroupScales scales{}, mins{}, totals{};
   for (int first = 0; first < count; first += kQuadLanes) {
     LaneGroups groups(source, first, rule.group_size);
     if (is_weighted) {
-      groups.weigh_by_importance(source, first, spread);
+      groups.weigh(source, first, spread);
       groups.add_totals(first, totals.data());
     } else {
       weigh_by_magnitude(groups);
@@ -171,7 +169,7 @@ KSymmetricBlock encode_q3_k(const BlockSource& source) {
     Lanes codes;
     Quad fit;
     if (is_weighted) {
-      groups.weigh_by_importance(source, first, spread);
+      groups.weigh(source, first, spread);
       groups.add_totals(first, totals.data());
       fit = fit_symmetric(groups.values(), groups.value_weights(), kLevels, codes.data());
     } else {

@@ -15,7 +15,7 @@ inline constexpr int kBlock256 = 256;
 struct KAffineRule {
   int group_size;  // 16 or 32
   int max_scale;
-  AffineSearch search;  // without importance
+  AffineSearch search;  // without importance; max_code always
   float spread;         // with importance: this times the mean square is added to squares
 };
 

@@ -21,11 +21,8 @@ struct LaneBlocks {
 
   LaneBlocks(const BlockSource& source, int count) {
     gather_groups(source.x, kValues, count, x.data());
-    gather_groups(source.importance, kValues, count, weights.data());
-    // Large weights matter more than their importance alone says: an error in them is seen by all.
-    for (int i = 0; i < kValues; ++i) {
-      weights[i] *= square_root(source.row_mean_square + x[i] * x[i]);
-    }
+    weigh_by_importance(x, source.importance, count, Quad{} + source.row_mean_square,
+                        weights.data());
   }
 };
 
@@ -119,7 +116,7 @@ RoundedBlocks encode_affine(const BlockSource& source, size_t count, int max_cod
   const LaneBlocks blocks(source, static_cast<int>(count));
   std::array<Quad, kValues> codes;
   const QuadAffine fit =
-      fit_affine(blocks.x, blocks.weights, {max_code, -0.9f, 0.05f, 36}, codes.data());
+      fit_affine(blocks.x, blocks.weights, importance_search(max_code), codes.data());
   scatter_codes(codes.data(), kValues, out.codes.data());
   for (size_t b = 0; b < count; ++b) {
     out.d[b] = float_to_half(fit.scale[b]);

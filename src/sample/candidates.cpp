@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/quad.h"
 
 namespace arion {
 namespace {
@@ -17,28 +18,26 @@ constexpr float kLowest = std::numeric_limits<float>::lowest();
 constexpr size_t kBlock = ScannedRow::kBlock;
 
 // Four chains of four lanes hide the latency of their instructions on any processor.
-using Floats = float __attribute__((vector_size(16)));
-using Flags = int __attribute__((vector_size(16)));
-constexpr size_t kVectorLanes = 4, kChains = 4;
-static_assert(kBlock % (kVectorLanes * kChains) == 0);
+constexpr size_t kChains = 4;
+static_assert(kBlock % (kQuadLanes * kChains) == 0);
 
 // Largest of a block; lanes of `valid` become 0 where one is NaN or +infinity.
-float block_maximum(const float* logits, Flags& valid) {
-  std::array<Floats, kChains> largest;
-  std::array<Flags, kChains> is_number;
-  largest.fill(Floats{} - kInfinity);
+float block_maximum(const float* logits, QuadMask& valid) {
+  std::array<Quad, kChains> largest;
+  std::array<QuadMask, kChains> is_number;
+  largest.fill(Quad{} - kInfinity);
   is_number.fill(valid);
   for (size_t at = 0; at < kBlock;) {
-    for (size_t chain = 0; chain < kChains; ++chain, at += kVectorLanes) {
-      Floats x;
+    for (size_t chain = 0; chain < kChains; ++chain, at += kQuadLanes) {
+      Quad x;
       std::memcpy(&x, logits + at, sizeof x);
       is_number[chain] &= x < kInfinity;  // false for NaN as well
-      largest[chain] = largest[chain] < x ? x : largest[chain];
+      largest[chain] = select(largest[chain] < x, x, largest[chain]);
     }
   }
   valid = (is_number[0] & is_number[1]) & (is_number[2] & is_number[3]);
-  const auto larger = [](Floats a, Floats b) { return a < b ? b : a; };
-  const Floats all = larger(larger(largest[0], largest[1]), larger(largest[2], largest[3]));
+  const auto larger = [](Quad a, Quad b) { return select(a < b, b, a); };
+  const Quad all = larger(larger(largest[0], largest[1]), larger(largest[2], largest[3]));
   return std::max(std::max(all[0], all[1]), std::max(all[2], all[3]));
 }
 
@@ -84,7 +83,7 @@ void ScannedRow::scan(std::span<const float> logits) {
   logits_ = logits;
   const size_t whole = logits.size() / kBlock;
   maxima_.resize((logits.size() + kBlock - 1) / kBlock);
-  Flags valid = Flags{} - 1;
+  QuadMask valid = QuadMask{} - 1;
   for (size_t b = 0; b < whole; ++b) {
     maxima_[b] = block_maximum(&logits[b * kBlock], valid);
   }
@@ -95,8 +94,7 @@ void ScannedRow::scan(std::span<const float> logits) {
     maxima_[whole] = block_maximum(rest.data(), valid);
   }
   const auto block = std::max_element(maxima_.begin(), maxima_.end());
-  const bool is_valid = (valid[0] & valid[1] & valid[2] & valid[3]) != 0;
-  if (!is_valid || *block == -kInfinity) refuse(logits);
+  if (any(~valid) || *block == -kInfinity) refuse(logits);
   const auto from = logits.begin() + (block - maxima_.begin()) * static_cast<ptrdiff_t>(kBlock);
   const auto first = std::find(from, logits.end(), *block);
   best_ = {.id = static_cast<TokenId>(first - logits.begin()), .logit = *first};

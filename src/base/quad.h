@@ -1,0 +1,44 @@
+// Four floats at a time, on any processor.
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+namespace arion {
+
+using Quad = float __attribute__((vector_size(16)));
+using QuadMask = int32_t __attribute__((vector_size(16)));
+
+inline constexpr int kQuadLanes = 4;
+
+inline Quad select(QuadMask mask, Quad yes, Quad no) {
+  const QuadMask bits =
+      (mask & reinterpret_cast<QuadMask>(yes)) | (~mask & reinterpret_cast<QuadMask>(no));
+  return reinterpret_cast<Quad>(bits);
+}
+
+inline bool any(QuadMask mask) {
+  return (mask[0] | mask[1] | mask[2] | mask[3]) != 0;
+}
+
+inline Quad magnitude(Quad x) {
+  return reinterpret_cast<Quad>(reinterpret_cast<QuadMask>(x) & 0x7fffffff);
+}
+
+inline Quad square_root(Quad x) {
+  return Quad{std::sqrt(x[0]), std::sqrt(x[1]), std::sqrt(x[2]), std::sqrt(x[3])};
+}
+
+// x where it is at least `low` and at most `high`; an unordered x becomes a bound.
+inline Quad clamp(Quad x, float low, float high) {
+  const Quad bottom = Quad{} + low, top = Quad{} + high;
+  const Quad raised = x > bottom ? x : bottom;
+  return raised < top ? raised : top;
+}
+
+// Nearest whole number, ties to even, for magnitudes below 2^22: adding 1.5 * 2^23 drops the
+// fraction.
+inline Quad nearest(Quad x) {
+  return (x + 12582912.0f) - 12582912.0f;
+}
+
+}  // namespace arion
