@@ -46,7 +46,7 @@ Engine::~Engine() {
 
 RequestId Engine::submit(Request request, Sink sink) {
   const RequestId id = next_id_++;
-  const int context = request.guidance.scale == 1 ? context_ : guided_context_;
+  const int context = request.guidance.is_on() ? guided_context_ : context_;
   auto state = std::make_unique<RequestState>(id, std::move(request), std::move(sink), tokenizer_,
                                               vocab_, context);
   {

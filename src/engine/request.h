@@ -22,14 +22,16 @@ using RequestId = uint64_t;
 struct GuidanceParams {
   std::vector<TokenId> negative_tokens;  // the other prompt, at least one token
   float scale = 1;                       // 0 to 100; 1 = off, without a negative prompt as well
+
+  bool is_on() const { return scale != 1; }
 };
 
 struct Request {
   // The prompt; then perhaps output of an earlier request, to be continued as if there had been no
   // break (with the same sampling parameters, seed and choice).
   std::vector<TokenId> tokens;
-  int resumed_tokens =
-      0;  // how many of the last tokens are such output; their text counts as shown
+  // How many of the last tokens are such output; their text counts as shown.
+  int resumed_tokens = 0;
   int max_tokens = std::numeric_limits<int>::max();  // of output, resumed tokens included
   int min_tokens = 0;  // no end-of-generation token and no stop id before so many of output
   SamplingParams sampling;

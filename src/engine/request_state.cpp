@@ -35,7 +35,7 @@ void check_prompt(std::string_view what, std::span<const TokenId> tokens, int vo
 
 void check_guidance(const GuidanceParams& guidance) {
   check_guidance_scale(guidance.scale);
-  if (guidance.scale == 1 || !guidance.negative_tokens.empty()) return;
+  if (!guidance.is_on() || !guidance.negative_tokens.empty()) return;
   fail(ErrorCode::bad_input,
        "guidance_scale is {} and there is no negative prompt: expected at least one token, or a "
        "scale of 1",
@@ -64,7 +64,7 @@ RequestState::RequestState(RequestId id, Request request, Sink sink, const Token
   sequence_.id = id;
   sequence_.tokens = std::move(request_.tokens);
   sequence_.prompt_tokens = sequence_.size() - request_.resumed_tokens;
-  if (request_.guidance.scale != 1) start_guidance();
+  if (request_.guidance.is_on()) start_guidance();
   replay();
 }
 

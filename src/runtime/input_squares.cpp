@@ -8,7 +8,7 @@
 
 namespace arion {
 
-InputSquares::InputSquares(const Graph& graph) : seen_by_(graph.nodes.size(), -1) {
+InputSquares::InputSquares(const Graph& graph) : input_of_step_(graph.nodes.size(), -1) {
   const std::vector<int> defined_by = definitions(graph);
   std::map<int, size_t> known;  // by the index of the f32 value
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
@@ -24,7 +24,7 @@ InputSquares::InputSquares(const Graph& graph) : seen_by_(graph.nodes.size(), -1
     const auto [at, is_new] = known.try_emplace(value.index, inputs_.size());
     if (is_new) {
       inputs_.push_back({.squares = std::vector<double>(graph.value(value).cols)});
-      seen_by_[reader] = static_cast<int>(at->second);
+      input_of_step_[reader] = static_cast<int>(at->second);
     }
     const size_t matrices = node.kind == OpKind::linear_glu ? 2 : 1;
     for (size_t m = 0; m < matrices; ++m) {
@@ -34,7 +34,7 @@ InputSquares::InputSquares(const Graph& graph) : seen_by_(graph.nodes.size(), -1
 }
 
 void InputSquares::observe(const PlanStep& step, int index, const StepInput& input) {
-  const int seen = seen_by_[static_cast<size_t>(index)];
+  const int seen = input_of_step_[static_cast<size_t>(index)];
   if (seen < 0) return;
   LinearInput& sums = inputs_[static_cast<size_t>(seen)];
   const auto* convert = std::get_if<ConvertArgs>(step.args.get());

@@ -28,14 +28,15 @@ class InputSquares {
   // `graph` as kPasses rewrote it.
   explicit InputSquares(const Graph& graph);
 
+  // Before `step` runs, which computes node `index` of the graph: adds the f32 rows that it reads.
   void observe(const PlanStep& step, int index, const StepInput& input);
 
   std::span<const LinearInput> inputs() const { return inputs_; }
 
  private:
   std::vector<LinearInput> inputs_;
-  std::vector<int>
-      seen_by_;  // [nodes]: the input whose values this step is the first to read, or -1
+  // [nodes]: the input whose values this step is the first to read, or -1.
+  std::vector<int> input_of_step_;
 };
 
 }  // namespace arion

@@ -14,10 +14,6 @@ namespace arion {
 // Throws Error{bad_input}: target at most 1, negative = off; decay 0 to 0.99.
 void check_adaptive(const AdaptiveParams& params);
 
-inline bool is_on(const AdaptiveParams& params) {
-  return params.target >= 0;
-}
-
 class AdaptiveP {
  public:
   void apply(Survivors& survivors, const AdaptiveParams& params, const SamplerState& state);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
-#include <limits>
 
 #include "base/error.h"
 #include "base/quad.h"
@@ -14,7 +13,6 @@
 namespace arion {
 namespace {
 
-constexpr float kLowest = std::numeric_limits<float>::lowest();
 constexpr size_t kBlock = ScannedRow::kBlock;
 
 // Four chains of four lanes hide the latency of their instructions on any processor.
@@ -67,15 +65,6 @@ void visit_at_least(const ScannedRow& row, const Threshold& threshold, const Use
   }
 }
 
-// A logit that at least k of the row reach, or the lowest of all numbers.
-float reached_by(const ScannedRow& row, size_t k, std::vector<float>& scratch) {
-  if (row.block_maxima().size() < k) return kLowest;
-  scratch.assign(row.block_maxima().begin(), row.block_maxima().end());
-  const auto kth = scratch.begin() + static_cast<ptrdiff_t>(k) - 1;
-  std::nth_element(scratch.begin(), kth, scratch.end(), std::greater<>());
-  return std::max(*kth, kLowest);
-}
-
 }  // namespace
 
 void ScannedRow::scan(std::span<const float> logits) {
@@ -100,13 +89,20 @@ void ScannedRow::scan(std::span<const float> logits) {
   best_ = {.id = static_cast<TokenId>(first - logits.begin()), .logit = *first};
 }
 
+float ScannedRow::reached_by(size_t k) const {
+  if (maxima_.size() < k) return kLowest;
+  scratch_ = maxima_;
+  const auto kth = scratch_.begin() + static_cast<ptrdiff_t>(k) - 1;
+  std::nth_element(scratch_.begin(), kth, scratch_.end(), std::greater<>());
+  return std::max(*kth, kLowest);
+}
+
 void select_top(const ScannedRow& row, size_t k, std::vector<Candidate>& out) {
   out.clear();
   const size_t wanted = std::min(k, row.logits().size());
   if (wanted == 0) return;
   if (wanted == 1) return out.push_back(row.best());
-  std::vector<float> scratch;
-  float threshold = reached_by(row, wanted, scratch);
+  float threshold = row.reached_by(wanted);
   // Collects up to twice the wanted number, then keeps the better half; what is worse than the
   // last kept one can never come back.
   const size_t full = std::max<size_t>(2 * wanted, 256);

@@ -10,6 +10,8 @@
 namespace arion {
 
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+inline constexpr float kLowest =
+    std::numeric_limits<float>::lowest();  // of logits that are allowed
 
 struct Candidate {
   TokenId id = 0;
@@ -37,9 +39,13 @@ class ScannedRow {
   const Candidate& best() const { return best_; }                  // first of all in rank
   std::span<const float> block_maxima() const { return maxima_; }  // [ceil(size / kBlock)]
 
+  // A logit that at least k of the row reach, or the lowest of all numbers. Used by one thread.
+  float reached_by(size_t k) const;
+
  private:
   std::span<const float> logits_;
   std::vector<float> maxima_;
+  mutable std::vector<float> scratch_;  // of reached_by
   Candidate best_;
 };
 

@@ -2,9 +2,9 @@
 #include "sample/check_params.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "sample/adaptive_p.h"
+#include "sample/candidates.h"
 #include "sample/dry.h"
 #include "sample/mirostat.h"
 #include "sample/param_range.h"
@@ -22,7 +22,7 @@ void check_token(std::string_view name, TokenId token, int vocab) {
 void check_biases(const SamplingParams& params, int vocab) {
   for (const TokenBias& b : params.logit_bias) {
     check_token("logit_bias", b.token, vocab);
-    if (b.bias == -std::numeric_limits<float>::infinity()) continue;
+    if (b.bias == -kInfinity) continue;
     check_range("logit_bias", b.bias, -kMaxLogitBias, kMaxLogitBias);
   }
 }
@@ -55,7 +55,7 @@ void check_params(const SamplingParams& params, int vocab) {
   check_bad_words(params, vocab);
   check_breakers(params.dry, vocab);
   check_order(params);
-  if (params.mirostat.version != 0 && is_on(params.adaptive)) {
+  if (params.mirostat.version != 0 && params.adaptive.is_on()) {
     fail(ErrorCode::bad_input,
          "mirostat and adaptive_target are both on, expected one of them: each chooses the token");
   }

@@ -53,9 +53,7 @@ void Dry::find_repeats(std::span<const TokenId> tokens, int longest, int allowed
 
 void Dry::apply(RowEdits& row, const DryParams& params, std::span<const TokenId> tokens) {
   if (params.multiplier == 0.0f) return;
-  if (params.last_n >= 0 && static_cast<size_t>(params.last_n) < tokens.size()) {
-    tokens = tokens.last(static_cast<size_t>(params.last_n));
-  }
+  tokens = last_tokens(tokens, params.last_n);
   const auto is_breaker = [&](TokenId token) {
     return std::binary_search(params.breakers.begin(), params.breakers.end(), token);
   };

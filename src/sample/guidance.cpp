@@ -1,8 +1,6 @@
 // Two log-softmaxes, then one pass.
 #include "sample/guidance.h"
 
-#include <limits>
-
 #include "base/check.h"
 #include "base/real_math.h"
 #include "sample/candidates.h"
@@ -28,12 +26,11 @@ void check_guidance_scale(float scale) {
 
 void apply_guidance(std::span<float> logits, std::span<const float> negative, float scale) {
   CHECK(logits.size() == negative.size());
-  constexpr float kForbidden = -std::numeric_limits<float>::infinity();
   const float log_p = log_sum_exp(logits), log_n = log_sum_exp(negative);
   for (size_t i = 0; i < logits.size(); ++i) {
     const float p = logits[i] - log_p, n = negative[i] - log_n;
-    const bool is_allowed = p > kForbidden && n > kForbidden;
-    logits[i] = is_allowed ? scale * (p - n) + n : kForbidden;
+    const bool is_allowed = p > -kInfinity && n > -kInfinity;
+    logits[i] = is_allowed ? scale * (p - n) + n : -kInfinity;
   }
 }
 

@@ -53,7 +53,7 @@ class Best {
   TokenId token() const { return token_; }
 
  private:
-  float score_ = -std::numeric_limits<float>::infinity();
+  float score_ = -kInfinity;
   TokenId token_ = std::numeric_limits<TokenId>::max();
 };
 

@@ -15,4 +15,10 @@ struct History {
   std::optional<SamplerState> state;   // absent: initial_state
 };
 
+// The last n of them; n < 0: all.
+inline std::span<const TokenId> last_tokens(std::span<const TokenId> tokens, int n) {
+  const bool is_all = n < 0 || static_cast<size_t>(n) >= tokens.size();
+  return is_all ? tokens : tokens.last(static_cast<size_t>(n));
+}
+
 }  // namespace arion

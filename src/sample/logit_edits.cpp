@@ -2,7 +2,6 @@
 #include "sample/logit_edits.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace arion {
 namespace {
@@ -10,7 +9,7 @@ namespace {
 void add_bias(RowEdits& row, std::span<const TokenBias> biases) {
   for (const TokenBias& b : biases) {
     if (!row.has(b.token)) continue;
-    if (b.bias == -std::numeric_limits<float>::infinity()) {
+    if (b.bias == -kInfinity) {
       row.forbid(b.token);
     } else {
       row.set(b.token, row.logit(b.token) + b.bias);

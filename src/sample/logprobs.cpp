@@ -2,7 +2,6 @@
 #include "sample/logprobs.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/real_math.h"
 #include "sample/softmax.h"

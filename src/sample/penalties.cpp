@@ -11,11 +11,6 @@ namespace {
 
 constexpr unsigned kSeen = 1, kOnce = 2;
 
-std::span<const TokenId> last(std::span<const TokenId> tokens, int n) {
-  const bool is_all = n < 0 || static_cast<size_t>(n) >= tokens.size();
-  return is_all ? tokens : tokens.last(static_cast<size_t>(n));
-}
-
 }  // namespace
 
 void check_penalties(const PenaltyParams& params) {
@@ -40,11 +35,11 @@ void Penalties::apply(RowEdits& row, const PenaltyParams& params, const History&
   if (!repeats && !counts) return;
   if (counts_.size() < row.row().size()) counts_.resize(row.row().size());
   distinct_.clear();
-  const std::span<const TokenId> all = last(history.tokens, params.last_n);
+  const std::span<const TokenId> all = last_tokens(history.tokens, params.last_n);
   const std::span<const TokenId> answer =
       history.tokens.subspan(std::min(history.prompt_tokens, history.tokens.size()));
   if (repeats) count(row, all, kSeen);
-  if (counts) count(row, params.counts_prompt ? all : last(answer, params.last_n), kOnce);
+  if (counts) count(row, params.counts_prompt ? all : last_tokens(answer, params.last_n), kOnce);
   for (const TokenId token : distinct_) {
     const unsigned found = std::exchange(counts_[static_cast<size_t>(token)], 0);
     float logit = row.logit(token);

@@ -1,9 +1,8 @@
 // Repetition, presence and frequency penalties.
 //
 //   l = l > 0 ? l / repetition : l * repetition   once for each token among the last_n tokens
-//   l = l - count * frequency - presence          with count how often it is among the last_n
-//   tokens
-//                                                 of the answer (with counts_prompt: of all)
+//   l = l - count * frequency - presence          with count: how often among the last_n tokens
+//                                                 of the answer (counts_prompt: of all)
 //
 // Tokens outside the row are ignored. Sources: Keskar et al., "CTRL", 2019; the OpenAI API.
 #pragma once

@@ -29,14 +29,14 @@ class RowEdits {
   void set(TokenId token, float logit) {
     constexpr float kLargest = std::numeric_limits<float>::max();
     float& place = row_[static_cast<size_t>(token)];
-    if (place == -std::numeric_limits<float>::infinity()) return;
+    if (place == -kInfinity) return;
     undo_.push_back({token, place});
     place = std::clamp(logit, -kLargest, kLargest);
   }
   void forbid(TokenId token) {
     float& place = row_[static_cast<size_t>(token)];
     undo_.push_back({token, place});
-    place = -std::numeric_limits<float>::infinity();
+    place = -kInfinity;
   }
   void restore() {
     for (; !undo_.empty(); undo_.pop_back()) {

@@ -45,7 +45,7 @@ TokenId Sampler::choose(const SamplingParams& params, const SampleKey& key, Samp
     update_mirostat(survivors_, params.mirostat, logit, state);
     return token;
   }
-  if (is_on(params.adaptive)) {
+  if (params.adaptive.is_on()) {
     adaptive_.apply(survivors_, params.adaptive, state);
     const TokenId token = draw(key);
     adaptive_.update(token, params.adaptive, state);

@@ -11,7 +11,7 @@ namespace arion {
 
 SamplerState initial_state(const SamplingParams& params) {
   SamplerState state{.mirostat_mu = 2 * params.mirostat.tau};
-  if (params.adaptive.target >= 0) {
+  if (params.adaptive.is_on()) {
     state.adaptive_weight = 1 / (1 - params.adaptive.decay);
     state.adaptive_sum = params.adaptive.target * state.adaptive_weight;
   }

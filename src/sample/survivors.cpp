@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/check.h"
 #include "base/real_math.h"
@@ -107,12 +106,19 @@ void Survivors::keep_at_least(float threshold) {
 void Survivors::keep_mass(double share) {
   if (is_everything_) return keep_mass_of_row(share);
   sorted();
-  const double mass = share * moments().mass;
+  keep_prefix(share * moments().mass);
+}
+
+// The shortest prefix of the list with this mass; false and no change if all of it has less.
+bool Survivors::keep_prefix(double mass) {
   double sum = 0;
   for (size_t i = 0; i < list_.size(); ++i) {
     sum += static_cast<double>(weight(list_[i].logit));
-    if (sum >= mass) return list_.resize(i + 1);
+    if (!(sum >= mass)) continue;
+    list_.resize(i + 1);
+    return true;
   }
+  return false;
 }
 
 // A histogram tells about how deep the prefix goes; only that much is sorted.
@@ -128,12 +134,8 @@ void Survivors::keep_mass_of_row(double share) {
     std::sort(list_.begin(), list_.end(), ranks_before);
     is_everything_ = false;
     is_sorted_ = true;
-    double sum = 0;
-    for (size_t i = 0; i < list_.size(); ++i) {
-      sum += static_cast<double>(weight(list_[i].logit));
-      if (sum >= mass) return list_.resize(i + 1);
-    }
-    if (depth == kInfinity) return;  // rounding: all of it holds slightly less
+    // At last all of it, which by rounding may hold slightly less.
+    if (keep_prefix(mass) || depth == kInfinity) return;
   }
 }
 

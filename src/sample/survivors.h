@@ -54,6 +54,7 @@ class Survivors {
 
  private:
   void keep_mass_of_row(double share);
+  bool keep_prefix(double mass);
 
   const ScannedRow* row_ = nullptr;
   float peak_ = 0, temperature_ = 1;

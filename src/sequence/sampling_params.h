@@ -50,6 +50,8 @@ struct MirostatParams {
 struct AdaptiveParams {
   float target = -1.0f;  // wanted probability; negative = off
   float decay = 0.9f;    // of the average over earlier tokens
+
+  bool is_on() const { return target >= 0; }
 };
 
 struct TokenBias {

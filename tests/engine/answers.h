@@ -72,7 +72,7 @@ inline std::vector<TokenId> expected_tokens(const Request& request, int window, 
   SamplerState state = initial_state(request.sampling);
   for (int i = 0; i < request.max_tokens; ++i) {
     hash_logits(history, window, logits);
-    if (request.guidance.scale != 1) {
+    if (request.guidance.is_on()) {
       hash_logits(negative, window, others);
       apply_guidance(logits, others, request.guidance.scale);
     }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "sample/param_range.h"
 #include "sample/stage.h"
@@ -12,7 +11,6 @@
 namespace arion {
 namespace {
 
-constexpr float kLowest = std::numeric_limits<float>::lowest();
 constexpr float kMaxSigmas = 1000.0f;
 
 struct Sums {

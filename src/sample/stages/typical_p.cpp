@@ -3,7 +3,6 @@
 // Source: Meister et al., "Locally typical sampling", 2022.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "base/error.h"
@@ -61,7 +60,7 @@ void keep_typical(Survivors& survivors, double share) {
   select_close(list, distances, histogram.bound(mass), typical);
   size_t kept = prefix_with_mass(survivors, typical, mass);
   if (kept == 0) {
-    select_close(list, distances, std::numeric_limits<float>::infinity(), typical);
+    select_close(list, distances, kInfinity, typical);
     kept = prefix_with_mass(survivors, typical, mass);
   }
   if (kept > 0) typical.resize(kept);
