@@ -1,4 +1,6 @@
 // arion imatrix: collects how large the inputs of weight matrices are, for `arion quantize`.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -99,8 +101,8 @@ ImportanceMatrix collect(ImatrixOptions options, const GlobalOptions& global) {
     sums.add(earlier);
     return sums;
   };
-  Progress progress("collecting", chunks.size());
   if (earlier.chunks >= chunks.size()) return earlier;
+  Progress progress("collecting", chunks.size());
   for (size_t i = earlier.chunks; i < chunks.size(); ++i) {
     collector.run(chunks[i]);
     progress.update(i + 1);

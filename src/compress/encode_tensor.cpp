@@ -15,7 +15,6 @@
 #include "quant/weight_format.h"
 
 namespace arion {
-
 namespace {
 
 // Rows whose magnitudes stay below this have scales that f16 holds, in every format.
@@ -76,19 +75,21 @@ std::vector<std::byte> TensorEncoder::encode(const TensorPlan& plan) {
     for (uint64_t chunk = next++; chunk < chunks; chunk = next++) {
       const uint64_t end = std::min(rows, (chunk + 1) * chunk_rows);
       for (uint64_t r = chunk * chunk_rows; r < end; ++r) {
-        from->decode_row(source.data.subspan(r * from_bytes, from_bytes), row);
+        const auto encoded = source.data.subspan(r * from_bytes, from_bytes);
+        from->decode_row(encoded, row);
         const auto largest = std::bit_cast<float>(largest_bits(row));
         if (!std::isfinite(largest)) {
           not_finite.offer(r * cols + first_not_finite(row));
           break;
         }
         const std::span<std::byte> target = std::span(out).subspan(r * to_bytes, to_bytes);
-        std::span<const float> importance;
-        if (weights) importance = std::span(*weights).subspan(r / source.ne[1] * cols, cols);
         if (from == &to) {
-          std::ranges::copy(source.data.subspan(r * from_bytes, from_bytes), target.begin());
+          std::ranges::copy(encoded, target.begin());
           continue;
         }
+        std::span<const float> importance;
+        const uint64_t matrix = r / source.ne[1];  // of a stack
+        if (weights) importance = std::span(*weights).subspan(matrix * cols, cols);
         to.encode_row(row, importance, target);
         if (largest < kSafeMagnitude) continue;
         to.decode_row(target, row);

@@ -18,7 +18,7 @@ namespace arion {
 
 namespace {
 
-// Type ids and file types as their files spell them.
+// Type ids as files spell them.
 enum Type : uint32_t {
   kF32 = 0,
   kF16 = 1,
@@ -49,25 +49,24 @@ enum Type : uint32_t {
   kQ2_0 = 42,
 };
 
+// Names as in the table of general.file_type.
+consteval Mixture mixture(std::string_view name, Type base) {
+  return {name, ggml_mixture_number(name), base};
+}
+
 constexpr std::array kMixtures = {
-    Mixture{"F32", 0, kF32},          Mixture{"F16", 1, kF16},
-    Mixture{"BF16", 32, kBF16},       Mixture{"Q4_0", 2, kQ4_0},
-    Mixture{"Q4_1", 3, kQ4_1},        Mixture{"Q5_0", 8, kQ5_0},
-    Mixture{"Q5_1", 9, kQ5_1},        Mixture{"Q8_0", 7, kQ8_0},
-    Mixture{"Q2_K", 10, kQ2_K},       Mixture{"Q2_K_S", 21, kQ2_K},
-    Mixture{"Q3_K_S", 11, kQ3_K},     Mixture{"Q3_K_M", 12, kQ3_K},
-    Mixture{"Q3_K_L", 13, kQ3_K},     Mixture{"Q4_K_S", 14, kQ4_K},
-    Mixture{"Q4_K_M", 15, kQ4_K},     Mixture{"Q5_K_S", 16, kQ5_K},
-    Mixture{"Q5_K_M", 17, kQ5_K},     Mixture{"Q6_K", 18, kQ6_K},
-    Mixture{"IQ1_S", 24, kIQ1_S},     Mixture{"IQ1_M", 31, kIQ1_M},
-    Mixture{"IQ2_XXS", 19, kIQ2_XXS}, Mixture{"IQ2_XS", 20, kIQ2_XS},
-    Mixture{"IQ2_S", 28, kIQ2_XS},    Mixture{"IQ2_M", 29, kIQ2_S},
-    Mixture{"IQ3_XXS", 23, kIQ3_XXS}, Mixture{"IQ3_XS", 22, kIQ3_S},
-    Mixture{"IQ3_S", 26, kIQ3_S},     Mixture{"IQ3_M", 27, kIQ3_S},
-    Mixture{"IQ4_NL", 25, kIQ4_NL},   Mixture{"IQ4_XS", 30, kIQ4_XS},
-    Mixture{"TQ1_0", 36, kTQ1_0},     Mixture{"TQ2_0", 37, kTQ2_0},
-    Mixture{"MXFP4_MOE", 38, kMXFP4}, Mixture{"Q1_0", 40, kQ1_0},
-    Mixture{"Q2_0", 41, kQ2_0},
+    mixture("F32", kF32),         mixture("F16", kF16),       mixture("BF16", kBF16),
+    mixture("Q4_0", kQ4_0),       mixture("Q4_1", kQ4_1),     mixture("Q5_0", kQ5_0),
+    mixture("Q5_1", kQ5_1),       mixture("Q8_0", kQ8_0),     mixture("Q2_K", kQ2_K),
+    mixture("Q2_K_S", kQ2_K),     mixture("Q3_K_S", kQ3_K),   mixture("Q3_K_M", kQ3_K),
+    mixture("Q3_K_L", kQ3_K),     mixture("Q4_K_S", kQ4_K),   mixture("Q4_K_M", kQ4_K),
+    mixture("Q5_K_S", kQ5_K),     mixture("Q5_K_M", kQ5_K),   mixture("Q6_K", kQ6_K),
+    mixture("IQ1_S", kIQ1_S),     mixture("IQ1_M", kIQ1_M),   mixture("IQ2_XXS", kIQ2_XXS),
+    mixture("IQ2_XS", kIQ2_XS),   mixture("IQ2_S", kIQ2_XS),  mixture("IQ2_M", kIQ2_S),
+    mixture("IQ3_XXS", kIQ3_XXS), mixture("IQ3_XS", kIQ3_S),  mixture("IQ3_S", kIQ3_S),
+    mixture("IQ3_M", kIQ3_S),     mixture("IQ4_NL", kIQ4_NL), mixture("IQ4_XS", kIQ4_XS),
+    mixture("TQ1_0", kTQ1_0),     mixture("TQ2_0", kTQ2_0),   mixture("MXFP4_MOE", kMXFP4),
+    mixture("Q1_0", kQ1_0),       mixture("Q2_0", kQ2_0),
 };
 
 std::string upper(std::string_view text) {
@@ -391,8 +390,8 @@ std::vector<TypeChoice> choose_types(const GgufFile& file, const MixtureOptions&
     const int layer_a = layer_of(tensors[a].name), layer_b = layer_of(tensors[b].name);
     return layer_a != layer_b ? layer_a < layer_b : tensors[a].name < tensors[b].name;
   });
-  std::array<int, 10> seen{};
-  const auto values = std::ranges::count_if(tensors, [](const GgufTensor& tensor) {
+  std::array<int, kTensorRoles> seen{};
+  const auto value_tensors = std::ranges::count_if(tensors, [](const GgufTensor& tensor) {
     return tensor_role(tensor.name) == TensorRole::attention_value;
   });
 
@@ -405,7 +404,7 @@ std::vector<TypeChoice> choose_types(const GgufFile& file, const MixtureOptions&
     Place place{.role = tensor_role(tensor.name), .cols = tensor.cols()};
     place.is_stack = tensor.ne[2] > 1;
     place.count =
-        place.role == TensorRole::attention_value ? static_cast<int>(values) : model.layers;
+        place.role == TensorRole::attention_value ? static_cast<int>(value_tensors) : model.layers;
     int& count = seen[static_cast<size_t>(place.role)];
     // Models with experts have several such tensors in a layer.
     place.index = model.experts > 1 && place.role != TensorRole::attention_value

@@ -48,8 +48,7 @@ struct TypeChoice {
   bool requires_importance = false;  // the type is too coarse without
 };
 
-// One choice for each tensor of the file, in its order. Throws Error{usage} for an override with a
-// type that nothing can be encoded to.
+// One choice for each tensor of the file, in its order.
 std::vector<TypeChoice> choose_types(const GgufFile& file, const MixtureOptions& options);
 
 }  // namespace arion

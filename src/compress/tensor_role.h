@@ -19,6 +19,7 @@ enum class TensorRole : uint8_t {
   ffn_up,
   other
 };
+inline constexpr int kTensorRoles = static_cast<int>(TensorRole::other) + 1;
 
 TensorRole tensor_role(std::string_view name);
 

@@ -82,13 +82,6 @@ constexpr uint32_t kInterleavedLast = 399;
 constexpr GgmlType kInterleaved = {kInterleavedFirst, "a row-interleaved type (_R4, _R8, _R16)",
                                    fork_only, 0, 0};
 
-// By value of general.file_type; empty where upstream withdrew the number.
-constexpr std::string_view kMixtures[] = {
-    "F32",   "F16",     "Q4_0",      "Q4_1",   "",       "",        "",       "Q8_0",   "Q5_0",
-    "Q5_1",  "Q2_K",    "Q3_K_S",    "Q3_K_M", "Q3_K_L", "Q4_K_S",  "Q4_K_M", "Q5_K_S", "Q5_K_M",
-    "Q6_K",  "IQ2_XXS", "IQ2_XS",    "Q2_K_S", "IQ3_XS", "IQ3_XXS", "IQ1_S",  "IQ4_NL", "IQ3_S",
-    "IQ3_M", "IQ2_S",   "IQ2_M",     "IQ4_XS", "IQ1_M",  "BF16",    "",       "",       "",
-    "TQ1_0", "TQ2_0",   "MXFP4_MOE", "NVFP4",  "Q1_0",   "Q2_0"};
 constexpr uint64_t kMixtureGuessed =
     1024;  // added when a tool inferred the number from the tensors
 
@@ -113,10 +106,10 @@ std::string ggml_type_name(uint32_t id) {
 std::string ggml_mixture_name(uint64_t file_type) {
   const bool is_guessed = file_type >= kMixtureGuessed;
   const uint64_t number = is_guessed ? file_type - kMixtureGuessed : file_type;
-  if (number >= std::size(kMixtures) || kMixtures[number].empty()) {
+  if (number >= std::size(kGgmlMixtures) || kGgmlMixtures[number].empty()) {
     return fmt::format("mixture {}", file_type);
   }
-  return fmt::format("{}{}", kMixtures[number], is_guessed ? " (guessed)" : "");
+  return fmt::format("{}{}", kGgmlMixtures[number], is_guessed ? " (guessed)" : "");
 }
 
 }  // namespace arion
