@@ -62,4 +62,19 @@ void append_utf8(std::string& out, char32_t code_point) {
   }
 }
 
+std::string repair_utf8(std::string_view bytes) {
+  std::string valid;
+  valid.reserve(bytes.size());
+  for (size_t at = 0; at < bytes.size();) {
+    const Utf8Char c = decode_utf8(bytes.substr(at));
+    if (c.is_valid) {
+      valid += bytes.substr(at, c.length);
+    } else {
+      append_utf8(valid, kReplacement);
+    }
+    at += c.length;
+  }
+  return valid;
+}
+
 }  // namespace arion

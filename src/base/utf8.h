@@ -28,4 +28,7 @@ inline Utf8Char decode_utf8(std::string_view text) {
 
 void append_utf8(std::string& out, char32_t code_point);
 
+// With U+FFFD for every ill-formed maximal subpart.
+std::string repair_utf8(std::string_view bytes);
+
 }  // namespace arion

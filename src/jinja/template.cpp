@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "jinja/interpreter.h"
 #include "jinja/parser.h"
 

@@ -193,21 +193,6 @@ Value make_undefined(Heap& heap, std::string hint) {
   return Value(Kind::undefined, object);
 }
 
-std::string repair_utf8(std::string_view bytes) {
-  std::string valid;
-  valid.reserve(bytes.size());
-  for (size_t at = 0; at < bytes.size();) {
-    const Utf8Char c = decode_utf8(bytes.substr(at));
-    if (c.is_valid) {
-      valid += bytes.substr(at, c.length);
-    } else {
-      append_utf8(valid, kReplacement);
-    }
-    at += c.length;
-  }
-  return valid;
-}
-
 std::string_view type_name(const Value& value) {
   switch (value.kind()) {
     case Kind::missing:

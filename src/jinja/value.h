@@ -231,8 +231,6 @@ Value make_generator(Heap& heap, Iterator next, const char* type_name = "generat
 Value make_undefined(Heap& heap, const Value& owner, const Value& name);
 Value make_undefined(Heap& heap, std::string hint);
 
-std::string repair_utf8(std::string_view bytes);
-
 // Python's name of the type.
 std::string_view type_name(const Value& value);
 

@@ -48,6 +48,20 @@ inline Answer ask(Engine& engine, Request request) {
   return collect(queue, 1).begin()->second;
 }
 
+// The answers to requests that come at once, in their order.
+inline std::vector<Answer> ask_all(ModelRunner& runner, const Tokenizer& tokenizer,
+                                   const EngineOptions& options,
+                                   std::span<const Request> requests) {
+  EventQueue queue;
+  std::vector<RequestId> ids;
+  Engine engine(runner, tokenizer, options);
+  for (const Request& request : requests) ids.push_back(engine.submit(request, queue.sink()));
+  std::map<RequestId, Answer> answers = collect(queue, requests.size());
+  std::vector<Answer> in_order;
+  for (const RequestId id : ids) in_order.push_back(std::move(answers.at(id)));
+  return in_order;
+}
+
 inline std::vector<TokenId> bytes_of(const std::string& text) {
   std::vector<TokenId> tokens;
   for (const char c : text) tokens.push_back(static_cast<uint8_t>(c));

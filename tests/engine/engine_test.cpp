@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <thread>
 
 #include "base/odd_numerics.h"
@@ -15,8 +14,8 @@ namespace {
 
 using test::Answer;
 using test::ask;
+using test::ask_all;
 using test::bytes_of;
-using test::collect;
 using test::expected_tokens;
 using test::FakeRunner;
 using test::greedy_a;
@@ -190,17 +189,10 @@ TEST(Engine, AnswersDoNotDependOnWhatElseRuns) {
       if (i % 4 == 3) request.sampling.mirostat.version = 2;
       requests.push_back(std::move(request));
     }
-    EventQueue queue;
-    std::map<RequestId, Answer> answers;
-    std::vector<RequestId> ids;
-    {
-      Engine engine(runner, tokenizer, {.max_sequences = 10});
-      for (const Request& request : requests) ids.push_back(engine.submit(request, queue.sink()));
-      answers = collect(queue, requests.size());
-    }
+    const std::vector<Answer> answers = ask_all(runner, tokenizer, {.max_sequences = 10}, requests);
     int preemptions = 0;
     for (size_t i = 0; i < requests.size(); ++i) {
-      const Answer& answer = answers.at(ids[i]);
+      const Answer& answer = answers[i];
       std::vector<TokenId> expected = expected_tokens(requests[i], window, tokenizer.size());
       if (requests[i].ignores_end) expected.resize(std::min(expected.size(), answer.tokens.size()));
       EXPECT_EQ(

@@ -13,6 +13,7 @@ namespace {
 
 using test::Answer;
 using test::ask;
+using test::ask_all;
 using test::bytes_of;
 using test::collect;
 using test::expected_tokens;
@@ -85,18 +86,11 @@ TEST(Guidance, AnswersDoNotDependOnWhatElseRuns) {
       if (i % 3 != 0) request = guided(request, negative, 0.5f + static_cast<float>(i) / 8);
       requests.push_back(std::move(request));
     }
-    EventQueue queue;
-    std::map<RequestId, Answer> answers;
-    std::vector<RequestId> ids;
-    {
-      Engine engine(runner, tokenizer, {.max_sequences = 7});
-      for (const Request& request : requests) ids.push_back(engine.submit(request, queue.sink()));
-      answers = collect(queue, requests.size());
-    }
+    const std::vector<Answer> answers = ask_all(runner, tokenizer, {.max_sequences = 7}, requests);
     int preemptions = 0;
     for (size_t i = 0; i < requests.size(); ++i) {
       SCOPED_TRACE(i);
-      const Answer& answer = answers.at(ids[i]);
+      const Answer& answer = answers[i];
       expect_answer(answer, requests[i], window, tokenizer.size());
       EXPECT_EQ(answer.ends, 1);
       preemptions += answer.last.summary.preemptions;

@@ -15,17 +15,6 @@
 
 namespace arion::test {
 
-// Every ill-formed maximal subpart as one U+FFFD.
-inline std::string repair(std::string_view bytes) {
-  std::string text;
-  while (!bytes.empty()) {
-    const Utf8Char c = decode_utf8(bytes);
-    append_utf8(text, c.code_point);
-    bytes.remove_prefix(c.length);
-  }
-  return text;
-}
-
 // Streamed text is the repaired text of the exact bytes, whole characters in every part; the bytes
 // are those of decoding at once; encoded text comes back; a stop matcher shows what is before the
 // stop string. The input: a byte of options, a stop string up to a zero byte, then the ids or text.
@@ -57,12 +46,12 @@ inline void fuzz_detokenizer(std::string_view input) {
   for (const int32_t id : ids) {
     joined += by_bytes.push_bytes(id);
     const std::string part = by_text.push(id);
-    CHECK(repair(part) == part);
+    CHECK(repair_utf8(part) == part);
     text += part;
   }
   text += by_text.finish();
   CHECK(joined == exact);
-  CHECK(text == repair(exact));
+  CHECK(text == repair_utf8(exact));
 
   // A visible space is a space to models of pieces, and nothing else.
   if (&tokenizer == &bytes || rest.find("\u2581") == std::string_view::npos) {
