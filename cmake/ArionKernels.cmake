@@ -12,13 +12,14 @@ endfunction()
 # What sanitizers leave out of kernels, so that none compiles for minutes: stack use after scope and checks of every pointer
 # in all levels, and UBSan in the vector levels, which are the generic sources with intrinsics. Libraries, because their options
 # then come behind -fsanitize.
+set(arion_no_pointer_checks -fno-sanitize=null,alignment,pointer-overflow,object-size)
 add_library(arion_kernel_sanitizers INTERFACE)
 add_library(arion_vector_sanitizers INTERFACE)
 if(ARION_SANITIZE MATCHES address)
   target_compile_options(arion_kernel_sanitizers INTERFACE -fno-sanitize-address-use-after-scope)
 endif()
 if(ARION_SANITIZE MATCHES undefined)
-  target_compile_options(arion_kernel_sanitizers INTERFACE -fno-sanitize=null,alignment,pointer-overflow,object-size)
+  target_compile_options(arion_kernel_sanitizers INTERFACE ${arion_no_pointer_checks})
   target_compile_options(arion_vector_sanitizers INTERFACE -fno-sanitize=undefined)
 endif()
 
