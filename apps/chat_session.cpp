@@ -1,77 +1,72 @@
 // One turn of a conversation: the prompt in the format of the model, the answer as it streams.
 #include "chat_session.h"
 
-#include <atomic>
-#include <csignal>
-
 #include "base/error.h"
 #include "chat_source.h"
-#include "model/vocabulary_loader.h"
+#include "interrupt.h"
 
 namespace arion::app {
 namespace {
 
-std::atomic<bool> is_interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler sets it
+// The messages under another system message; empty: under none.
+std::vector<ChatMessage> with_system(std::vector<ChatMessage> messages, std::string system) {
+  if (!messages.empty() && messages.front().role == "system") messages.erase(messages.begin());
+  if (!system.empty()) messages.insert(messages.begin(), {"system", std::move(system)});
+  return messages;
+}
 
-// Turns Ctrl-C into a flag while it lives.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    is_interrupted = false;
-    struct sigaction action = {};
-    action.sa_handler = [](int) { is_interrupted = true; };
-    sigaction(SIGINT, &action, &before_);
-  }
-  ~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
+// "... <think>" and perhaps line ends
+bool ends_in_reasoning(std::string_view prompt) {
+  const size_t last = prompt.find_last_not_of(" \n");
+  return last != std::string_view::npos && prompt.substr(0, last + 1).ends_with("<think>");
+}
 
- private:
-  struct sigaction before_ = {};
-};
+double per_second(size_t tokens, int64_t microseconds) {
+  return microseconds > 0 ? static_cast<double>(tokens) * 1e6 / static_cast<double>(microseconds)
+                          : 0;
+}
 
 }  // namespace
 
+double Answer::prompt_tokens_per_s() const {
+  return per_second(prompt_tokens.size(), summary.prompt_us);
+}
+
+double Answer::decode_tokens_per_s() const {
+  return per_second(tokens.empty() ? 0 : tokens.size() - 1, summary.decode_us);
+}
+
 ChatSession::ChatSession(LoadedModel& loaded, std::string system)
     : loaded_(loaded),
-      tokenizer_(load_vocabulary(loaded.runner->model().file.metadata())),
-      engine_(*loaded.runner, tokenizer_) {
+      text_(read_model_text(loaded.path, loaded.runner->model().file.metadata())),
+      engine_(*loaded.runner, text_.tokenizer) {
   if (!system.empty()) messages_.push_back({"system", std::move(system)});
 }
 
 bool ChatSession::has_chat_format() {
-  if (!template_) {
-    template_ = load_chat_template(loaded_.runner->model().file.metadata(), tokenizer_);
-  }
+  if (!template_) template_ = make_chat_template(text_.templates, text_.tokenizer);
   return template_.has_value();
 }
 
 std::vector<TokenId> ChatSession::encode_text(std::string_view prompt) const {
-  std::vector<TokenId> tokens = tokenizer_.encode(prompt);
+  std::vector<TokenId> tokens = text_.tokenizer.encode(prompt);
   if (tokens.empty()) {
-    const auto bos = tokenizer_.special().bos;
+    const auto bos = text_.tokenizer.special().bos;
     if (!bos) fail(ErrorCode::usage, "the prompt is empty and the model has no BOS token");
     tokens.push_back(*bos);
   }
   return tokens;
 }
 
-std::vector<TokenId> ChatSession::encode_chat(const std::vector<Message>& messages) const {
+jinja::Text ChatSession::render(const std::vector<ChatMessage>& messages,
+                                const PromptOptions& options) const {
   Conversation conversation;
-  for (const Message& turn : messages) conversation.add_message(turn.role, turn.content);
-  return encode_prompt(tokenizer_, template_->render(conversation));
-}
-
-std::vector<ChatSession::Message> ChatSession::with_system(std::vector<Message> messages,
-                                                           std::string system) {
-  if (messages.front().role == "system") messages.erase(messages.begin());
-  if (!system.empty()) messages.insert(messages.begin(), {"system", std::move(system)});
-  return messages;
+  for (const ChatMessage& turn : messages) conversation.add_message(turn.role, turn.content);
+  return template_->render(conversation, options);
 }
 
 Answer ChatSession::complete(std::string_view prompt, const AnswerOptions& options,
-                             const std::function<void(std::string_view)>& on_text) {
+                             const OnText& on_text) {
   Request request{.tokens = encode_text(prompt)};
   if (options.guidance_scale != 1) {
     request.guidance = {encode_text(options.negative_prompt), options.guidance_scale};
@@ -79,15 +74,30 @@ Answer ChatSession::complete(std::string_view prompt, const AnswerOptions& optio
   return answer(std::move(request), options, on_text);
 }
 
-Answer ChatSession::chat(std::string message, const AnswerOptions& options,
-                         const std::function<void(std::string_view)>& on_text) {
-  if (!has_chat_format()) fail(ErrorCode::usage, "the model has no known chat format");
-  std::vector<Message> messages = messages_;
+Answer ChatSession::chat(std::string message, const AnswerOptions& options, const OnText& on_text) {
+  std::vector<ChatMessage> messages = messages_;
   messages.push_back({"user", std::move(message)});
-  Request request{.tokens = encode_chat(messages)};
+  return ask(std::move(messages), options, on_text);
+}
+
+Answer ChatSession::regenerate(const AnswerOptions& options, const OnText& on_text) {
+  std::vector<ChatMessage> messages = messages_;
+  if (messages.empty() || messages.back().role != "assistant") {
+    fail(ErrorCode::usage, "there is no answer yet");
+  }
+  messages.pop_back();
+  return ask(std::move(messages), options, on_text);
+}
+
+Answer ChatSession::ask(std::vector<ChatMessage> messages, const AnswerOptions& options,
+                        const OnText& on_text) {
+  if (!has_chat_format()) fail(ErrorCode::usage, "the model has no known chat format");
+  const jinja::Text prompt = render(messages, {});
+  starts_in_reasoning_ = ends_in_reasoning(prompt.bytes());
+  Request request{.tokens = encode_prompt(text_.tokenizer, prompt)};
   if (options.guidance_scale != 1) {
-    const auto negative = with_system(messages, options.negative_prompt);
-    request.guidance = {encode_chat(negative), options.guidance_scale};
+    const jinja::Text negative = render(with_system(messages, options.negative_prompt), {});
+    request.guidance = {encode_prompt(text_.tokenizer, negative), options.guidance_scale};
   }
   Answer result = answer(std::move(request), options, on_text);
   messages.push_back({"assistant", result.text});
@@ -95,8 +105,20 @@ Answer ChatSession::chat(std::string message, const AnswerOptions& options,
   return result;
 }
 
-Answer ChatSession::answer(Request request, const AnswerOptions& options,
-                           const std::function<void(std::string_view)>& on_text) {
+void ChatSession::set_system(std::string system) {
+  messages_ = with_system(std::move(messages_), std::move(system));
+}
+
+void ChatSession::clear() {
+  std::erase_if(messages_, [](const ChatMessage& message) { return message.role != "system"; });
+}
+
+size_t ChatSession::count_tokens() {
+  if (messages_.empty() || !has_chat_format()) return 0;
+  return encode_prompt(text_.tokenizer, render(messages_, {.add_generation_prompt = false})).size();
+}
+
+Answer ChatSession::answer(Request request, const AnswerOptions& options, const OnText& on_text) {
   using namespace std::chrono_literals;
   Answer result{.prompt_tokens = request.tokens};
   request.min_tokens = options.min_tokens;
@@ -113,7 +135,7 @@ Answer ChatSession::answer(Request request, const AnswerOptions& options,
   Utf8Assembler characters;
   bool is_cancelled = false;
   while (result.finish == FinishReason::none) {
-    if (is_interrupted && !is_cancelled) {
+    if (InterruptGuard::is_raised() && !is_cancelled) {
       engine_.cancel(id);
       is_cancelled = true;
     }

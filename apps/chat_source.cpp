@@ -16,9 +16,20 @@ TemplateSources read_template_sources(const GgufMetadata& metadata) {
   return sources;
 }
 
-std::optional<ChatTemplate> load_chat_template(const GgufMetadata& metadata,
+TemplateSources to_template_sources(std::vector<NamedTemplate> templates) {
+  TemplateSources sources;
+  for (NamedTemplate& source : templates) {
+    if (source.name == "default") {
+      sources.standard = std::move(source.text);
+    } else {
+      sources.named.emplace(std::move(source.name), std::move(source.text));
+    }
+  }
+  return sources;
+}
+
+std::optional<ChatTemplate> make_chat_template(TemplateSources sources,
                                                const Tokenizer& tokenizer) {
-  TemplateSources sources = read_template_sources(metadata);
   if (sources.standard.empty() && sources.named.empty()) {
     sources.standard = fallback_template(tokenizer);
     if (sources.standard.empty()) return std::nullopt;

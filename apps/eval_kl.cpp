@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/real_math.h"
 #include "eval.h"
-#include "model/vocabulary_loader.h"
+#include "model_tokenizer.h"
 #include "runner_setup.h"
 #include "text_windows.h"
 #include "token_stream.h"
@@ -80,7 +80,8 @@ void eval_kl(KlOptions options, const GlobalOptions& global) {
     fail(ErrorCode::usage, "the vocabularies differ: {} has {} tokens, {} has {}", loaded.path,
          vocab, reference.path, reference.runner->vocab_size());
   }
-  const Tokenizer tokenizer(load_vocabulary(loaded.runner->model().file.metadata()));
+  const Tokenizer tokenizer =
+      read_model_text(loaded.path, loaded.runner->model().file.metadata()).tokenizer;
   const auto windows = read_windows(tokenizer, options.windows);
   const int first = first_scored(options.windows.size);
   Totals totals;

@@ -5,7 +5,7 @@
 
 #include "base/real_math.h"
 #include "eval.h"
-#include "model/vocabulary_loader.h"
+#include "model_tokenizer.h"
 #include "runner_setup.h"
 #include "text_windows.h"
 #include "token_stream.h"
@@ -22,7 +22,8 @@ struct PplOptions {
 void eval_ppl(PplOptions options, const GlobalOptions& global) {
   options.runner.context = options.windows.size;
   LoadedModel loaded = load_model(options.runner, global);
-  const Tokenizer tokenizer(load_vocabulary(loaded.runner->model().file.metadata()));
+  const Tokenizer tokenizer =
+      read_model_text(loaded.path, loaded.runner->model().file.metadata()).tokenizer;
   const auto windows = read_windows(tokenizer, options.windows);
   const int first = first_scored(options.windows.size);
   double negative_log = 0, squares = 0;

@@ -21,19 +21,6 @@ constexpr int kBarWidth = 30;
 // The one global of the program, not the library: messages come from everywhere in it.
 std::atomic<LogLevel> current_level = LogLevel::info;
 
-std::string without_controls(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\n') || byte == 0x7F) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 LogLevel parse_log_level(std::string_view name) {
@@ -53,18 +40,39 @@ bool is_logged(LogLevel level) {
   return level <= current_level;
 }
 
-bool has_colour(std::FILE* stream) {
+bool is_terminal(std::FILE* stream) {
   const char* term = std::getenv("TERM");
+  return isatty(fileno(stream)) != 0 && term != nullptr && *term != '\0' &&
+         std::string_view(term) != "dumb";
+}
+
+bool has_colour(std::FILE* stream) {
   const char* plain = std::getenv("NO_COLOR");
-  return isatty(fileno(stream)) != 0 && term != nullptr && std::string_view(term) != "dumb" &&
-         (plain == nullptr || *plain == '\0');
+  return is_terminal(stream) && (plain == nullptr || *plain == '\0');
+}
+
+std::string show_controls(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if ((byte < 0x20 && text[i] != '\n' && text[i] != '\t') || byte == 0x7F) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {
+      out += fmt::format("\\x{:02x}", next);
+      ++i;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
 }
 
 void log_message(LogLevel level, std::string_view text) {
   const auto index = static_cast<size_t>(level);
   const bool colour = has_colour(stderr);
   fmt::print(stderr, "arion: {}{}:{} {}\n", colour ? kLevelColours[index] : "", kLevelNames[index],
-             colour ? "\x1b[0m" : "", without_controls(text));
+             colour ? "\x1b[0m" : "", show_controls(text));
 }
 
 Progress::Progress(std::string label, uint64_t total)

@@ -19,8 +19,14 @@ LogLevel parse_log_level(std::string_view name);
 void set_log_level(LogLevel level);
 bool is_logged(LogLevel level);
 
-// A terminal whose user did not ask for plain output (NO_COLOR, TERM=dumb).
+// A terminal that obeys escape sequences (TERM says so).
+bool is_terminal(std::FILE* stream);
+// Such a terminal whose user did not ask for plain output (NO_COLOR).
 bool has_colour(std::FILE* stream);
+
+// The text with control characters but line ends and tabs made visible, such as \x1b, so that it
+// cannot control a terminal. Those of two bytes in UTF-8 (U+0080 to U+009F) are among them.
+std::string show_controls(std::string_view text);
 
 // "arion: warning: text" on standard error. Control characters in the text are made visible, since
 // file names and file contents end up in messages.

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "command.h"
 #include "input_file.h"
-#include "io/gguf_metadata.h"
 #include "model_path.h"
 #include "model_tokenizer.h"
 #include "text/detokenizer.h"
@@ -46,7 +45,7 @@ std::vector<int32_t> parse_ids(std::string_view text, int32_t count) {
 }
 
 void detokenize(const DetokenizeArguments& arguments) {
-  const Tokenizer tokenizer = load_model_tokenizer(arguments.model);
+  const Tokenizer tokenizer = load_model_text(arguments.model).tokenizer;
   const std::vector<int32_t> ids = parse_ids(read_standard_input(), tokenizer.size());
   const std::string text = decode_bytes(tokenizer, ids, {.show_control = arguments.show_control});
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {

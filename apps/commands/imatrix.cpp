@@ -90,7 +90,7 @@ ImportanceMatrix collect(ImatrixOptions options, const GlobalOptions& global) {
   const ImportanceMatrix earlier = load_earlier(options);
   LoadedModel loaded = load_model(options.runner, global);
   refuse_overwriting(loaded.runner->model().file, options.out);
-  const Tokenizer tokenizer = load_model_tokenizer(options.runner.model);
+  const Tokenizer tokenizer = load_model_text(options.runner.model).tokenizer;
   const auto chunks = read_windows(tokenizer, options.windows);
   Collector collector(*loaded.runner, options);
   const auto result = [&](size_t done) {

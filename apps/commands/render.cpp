@@ -14,9 +14,8 @@
 #include "chat_source.h"
 #include "command.h"
 #include "input_file.h"
-#include "io/gguf.h"
-#include "model/vocabulary_loader.h"
 #include "model_path.h"
+#include "model_tokenizer.h"
 
 namespace arion::app {
 namespace {
@@ -82,9 +81,8 @@ void render(const RenderCommandOptions& options) {
                                      {});
     return print(chat_template.render(conversation, prompt_options));
   }
-  const GgufFile file = GgufFile::open(resolve_model(options.model));
-  const Tokenizer tokenizer(load_vocabulary(file.metadata()));
-  const auto chat_template = load_chat_template(file.metadata(), tokenizer);
+  const auto [tokenizer, templates] = load_model_text(options.model);
+  const auto chat_template = make_chat_template(templates, tokenizer);
   if (!chat_template) {
     fail(ErrorCode::bad_input,
          "the model has no chat template and no markers of a known format; name a template with "
@@ -101,7 +99,7 @@ void command_render(CLI::App& program, const GlobalOptions&) {
   auto options = std::make_shared<RenderCommandOptions>();
   CLI::App* command = program.add_subcommand(
       "render", "Prints the prompt that a chat template makes of a conversation");
-  add_model_argument(*command, options->model, kModelHelp);
+  add_model_argument(*command, options->model, kTokenizerHelp);
   CLI::Option* file = command->add_option("--template", options->template_file,
                                           "Chat template in a file, instead of a model's");
   command

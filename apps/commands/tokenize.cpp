@@ -9,7 +9,6 @@
 
 #include "command.h"
 #include "input_file.h"
-#include "io/gguf_metadata.h"
 #include "model_path.h"
 #include "model_tokenizer.h"
 #include "text/tokenizer.h"
@@ -24,7 +23,7 @@ struct TokenizeOptions {
 };
 
 void tokenize(const TokenizeOptions& options) {
-  const Tokenizer tokenizer = load_model_tokenizer(options.model);
+  const Tokenizer tokenizer = load_model_text(options.model).tokenizer;
   const std::string text = read_standard_input();
   const bool special = !options.no_special;
   const std::vector<int32_t> ids =

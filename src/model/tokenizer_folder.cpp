@@ -38,18 +38,6 @@ bool has_file(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
-std::vector<NamedTemplate> read_chat_templates(const fs::path& folder,
-                                               std::vector<NamedTemplate> templates) {
-  const fs::path path = folder / "chat_template.jinja";
-  if (has_file(path)) {
-    std::erase_if(templates, [](const NamedTemplate& t) { return t.name == "default"; });
-    templates.insert(templates.begin(), {"default", std::string(TextFile(path).text())});
-  }
-  std::stable_partition(templates.begin(), templates.end(),
-                        [](const NamedTemplate& t) { return t.name == "default"; });
-  return templates;
-}
-
 TokenizerConfig read_config(const fs::path& folder) {
   const fs::path path = folder / "tokenizer_config.json";
   if (!has_file(path)) return {};
@@ -121,10 +109,29 @@ Tokenizer read_tokenizer(const fs::path& folder, const TokenizerConfig& config) 
 
 }  // namespace
 
+std::vector<NamedTemplate> read_template_files(const fs::path& folder) {
+  std::vector<NamedTemplate> templates;
+  const fs::path standard = folder / "chat_template.jinja";
+  if (has_file(standard)) templates.push_back({"default", std::string(TextFile(standard).text())});
+  std::vector<fs::path> others;
+  std::error_code error;
+  fs::directory_iterator it(folder / "additional_chat_templates", error);
+  for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".jinja" && has_file(it->path())) others.push_back(it->path());
+  }
+  std::sort(others.begin(), others.end());
+  for (const fs::path& path : others) {
+    templates.push_back({path.stem().string(), std::string(TextFile(path).text())});
+  }
+  return templates;
+}
+
 TokenizerFolder load_tokenizer_folder(const fs::path& folder) {
-  const TokenizerConfig config = read_config(folder);
-  return {.tokenizer = read_tokenizer(folder, config),
-          .chat_templates = read_chat_templates(folder, config.chat_templates)};
+  TokenizerConfig config = read_config(folder);
+  TokenizerFolder result{.tokenizer = read_tokenizer(folder, config),
+                         .chat_templates = read_template_files(folder)};
+  if (result.chat_templates.empty()) result.chat_templates = std::move(config.chat_templates);
+  return result;
 }
 
 }  // namespace arion

@@ -10,12 +10,17 @@ namespace arion {
 
 struct TokenizerFolder {
   Tokenizer tokenizer;
-  std::vector<NamedTemplate> chat_templates;  // the default one first, if there is any
+  std::vector<NamedTemplate> chat_templates;
 };
+
+// chat_template.jinja, under the name "default", and additional_chat_templates/NAME.jinja of a
+// folder. As in transformers, templates in files of their own replace all others. Throws
+// Error{bad_input} for an empty file.
+std::vector<NamedTemplate> read_template_files(const std::filesystem::path& folder);
 
 // Reads the first of these that the folder has: tokenizer.json, tekken.json, tokenizer.model,
 // *.tiktoken, spiece.model and other *.model, vocab.json with merges.txt, vocab.txt; and
-// tokenizer_config.json and chat_template.jinja beside it. Throws Error: usage if there is none of
+// tokenizer_config.json and template files beside it. Throws Error: usage if there is none of
 // them, bad_input naming the file and what is wrong in it.
 TokenizerFolder load_tokenizer_folder(const std::filesystem::path& folder);
 

@@ -8,8 +8,8 @@
 #include <csignal>
 
 #include "base/error.h"
+#include "chat_models.h"
 #include "chat_session.h"
-#include "model/edit_model.h"
 #include "program.h"
 
 namespace arion::test {
@@ -114,27 +114,6 @@ TEST(Chat, ControlCOutsideOfAnAnswerEndsTheProgramWithItsOwnExitCode) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), 130);
-}
-
-// The tiny model with two of its letters turned into the marks of ChatML.
-std::string chatml_model() {
-  const std::string bytes = read_file(tiny());
-  const GgufFile file = open_in_memory(bytes);
-  const GgufMetadata& metadata = file.metadata();
-  std::vector<std::string> tokens;
-  for (const auto token : metadata.require_strings("tokenizer.ggml.tokens")) {
-    tokens.emplace_back(token);
-  }
-  tokens[60] = "<|im_start|>";
-  tokens[61] = "<|im_end|>";
-  std::vector<int32_t> types(tokens.size(), 1);
-  for (const size_t control : {1, 2, 60, 61}) types[control] = 3;
-  types[0] = 2;
-  return edit_model(bytes, {.drop = {"tokenizer.ggml.tokens", "tokenizer.ggml.token_type"},
-                            .add = [&](GgufWriter& writer) {
-                              writer.add_strings("tokenizer.ggml.tokens", tokens);
-                              writer.add_i32s("tokenizer.ggml.token_type", types);
-                            }});
 }
 
 TEST(ChatSession, AMessageThatFailedIsNoPartOfTheConversation) {

@@ -1,0 +1,81 @@
+// The history of chats, and files written whole.
+#include "history_file.h"
+
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "program.h"
+#include "whole_file.h"
+
+namespace arion::test {
+namespace {
+
+using app::HistoryFile;
+using Entries = std::vector<std::string>;
+
+mode_t mode_of(const std::filesystem::path& path) {
+  struct stat status = {};
+  stat(path.c_str(), &status);
+  return status.st_mode & 07777;
+}
+
+TEST(HistoryFile, KeepsEntriesOfAllKindsForItsOwnerAlone) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "state/arion/history";
+  HistoryFile history(path);
+  EXPECT_EQ(history.load(), Entries());
+  history.append("one");
+  history.append("two\nlines \"and\" \xc3\xa4");
+  history.append(std::string(1 << 20, 'x'));
+  EXPECT_EQ(HistoryFile(path).load(), (Entries{"one", "two\nlines \"and\" \xc3\xa4"}));
+  EXPECT_EQ(mode_of(path), 0600);
+  EXPECT_EQ(mode_of(path.parent_path()), 0700);
+}
+
+TEST(HistoryFile, PassesOverWhatIsNoEntry) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("history", "\"a\"\n[[[\n{}\n\xff\n12\n\n\"b\"");
+  EXPECT_EQ(HistoryFile(path).load(), (Entries{"a", "b"}));
+}
+
+TEST(HistoryFile, IsBounded) {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 2500; ++i) text += "\"" + std::to_string(i) + "\"\n";
+  const auto path = folder.write("history", text);
+  const Entries entries = HistoryFile(path).load();
+  ASSERT_EQ(entries.size(), HistoryFile::kMaxEntries);
+  EXPECT_EQ(entries.front(), "1500");
+  EXPECT_EQ(entries.back(), "2499");
+  EXPECT_LT(std::filesystem::file_size(path), text.size() / 2);
+  EXPECT_EQ(HistoryFile(path).load(), entries);
+}
+
+TEST(HistoryFile, AFileThatCannotBeUsedIsAWarning) {
+  const TemporaryFolder folder;
+  HistoryFile history(folder.path());
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(history.load(), Entries());
+  history.append("one");
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("the history is not kept"), std::string::npos) << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+}
+
+TEST(WholeFile, IsNewOrReplacedOnRequest) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "out";
+  EXPECT_TRUE(app::write_new_file(path, "one"));
+  EXPECT_FALSE(app::write_new_file(path, "two"));
+  EXPECT_EQ(read_file(path), "one");
+  app::replace_file(path, "three");
+  EXPECT_EQ(read_file(path), "three");
+  EXPECT_THROW(app::replace_file(folder.path(), "x"), Error);
+  EXPECT_THROW(app::write_new_file("/dev/null", "x"), Error);
+  EXPECT_THROW(app::write_new_file(folder.path() / "no/such/out", "x"), Error);
+  const std::filesystem::directory_iterator begin(folder.path());
+  EXPECT_EQ(std::distance(begin, {}), 1) << "something was left behind";
+}
+
+}  // namespace
+}  // namespace arion::test
