@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 namespace arion {
 
@@ -39,6 +40,35 @@ inline Quad clamp(Quad x, float low, float high) {
 // fraction.
 inline Quad nearest(Quad x) {
   return (x + 12582912.0f) - 12582912.0f;
+}
+
+// Nearest whole number, halves away from zero, for magnitudes below 2^31.
+inline QuadMask round_half_away(Quad x) {
+  const QuadMask whole = __builtin_convertvector(x, QuadMask);
+  const Quad rest = x - __builtin_convertvector(whole, Quad);
+  return whole - (rest >= 0.5f) + (rest <= -0.5f);  // masks are -1 where they hold
+}
+
+inline Quad load_quad(const float* x) {
+  Quad out;
+  std::memcpy(&out, x, sizeof out);
+  return out;
+}
+
+inline float sum_of(Quad x) {
+  return (x[0] + x[1]) + (x[2] + x[3]);
+}
+
+// The largest magnitude of `count` values, a multiple of kQuadLanes.
+inline float largest_magnitude(const float* x, int count) {
+  Quad largest{};
+  for (int i = 0; i < count; i += kQuadLanes) {
+    const Quad size = magnitude(load_quad(x + i));
+    largest = select(size > largest, size, largest);
+  }
+  const float low = largest[0] > largest[1] ? largest[0] : largest[1];
+  const float high = largest[2] > largest[3] ? largest[2] : largest[3];
+  return low > high ? low : high;
 }
 
 }  // namespace arion

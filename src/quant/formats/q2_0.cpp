@@ -1,10 +1,13 @@
 // Q2_0: 64 codes of 2 bits and a scale; value = d * (code - 1).
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
+#include <span>
 
 #include "base/half.h"
 #include "quant/block_format.h"
-#include "quant/code_search.h"
+#include "quant/quad.h"
 
 namespace arion {
 namespace {
@@ -27,22 +30,28 @@ struct Q2_0 {
 
   // The largest magnitude gets code 3, which reaches furthest; then least squares for these codes.
   static void encode(const BlockSource& source, Block& block) {
-    const std::span<const float> x(source.x, kValues);
+    std::array<Quad, kValues / kQuadLanes> x, values;
+    std::memcpy(x.data(), source.x, sizeof x);
+    const auto round = [&](float scale) {
+      const float inverse = scale == 0 ? 0 : 1 / scale;
+      for (size_t i = 0; i < x.size(); ++i) values[i] = clamp(nearest(x[i] * inverse), -1, 2);
+    };
+    const std::span<const float> all(source.x, kValues);
     const auto is_smaller = [](float a, float b) { return std::fabs(a) < std::fabs(b); };
-    const float step = *std::ranges::max_element(x, is_smaller) / 2;
-    uint8_t codes[kValues];
-    round_to_grid(x, {step, 0, 1, 3}, codes);
-    float along = 0, size = 0;
-    for (int i = 0; i < kValues; ++i) {
-      const float weight = source.importance ? source.importance[i] : 1;
-      const auto value = static_cast<float>(codes[i] - 1);
-      along += weight * x[i] * value;
-      size += weight * value * value;
+    round(*std::ranges::max_element(all, is_smaller) / 2);
+    Quad along{}, size{};
+    for (size_t i = 0; i < x.size(); ++i) {
+      Quad weighted = values[i];
+      if (source.importance != nullptr) weighted *= load_quad(source.importance + 4 * i);
+      along += weighted * x[i];
+      size += weighted * values[i];
     }
-    block.d = float_to_half(size > 0 ? along / size : 0);
-    round_to_grid(x, {half_to_float(block.d), 0, 1, 3}, codes);
-    for (int i = 0; i < kValues; ++i) {
-      block.qs[i / 4] |= static_cast<uint8_t>(codes[i] << 2 * (i % 4));
+    const float total = sum_of(size);
+    block.d = float_to_half(total > 0 ? sum_of(along) / total : 0);
+    round(half_to_float(block.d));
+    for (int i = 0; i < kValues / kQuadLanes; ++i) {
+      const QuadMask codes = __builtin_convertvector(values[i], QuadMask) + 1;
+      block.qs[i] = static_cast<uint8_t>(codes[0] | codes[1] << 2 | codes[2] << 4 | codes[3] << 6);
     }
   }
 };

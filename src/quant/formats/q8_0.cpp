@@ -1,8 +1,4 @@
 // Q8_0: 32 signed bytes and a scale; value = d * q.
-#include <algorithm>
-#include <array>
-#include <cstring>
-
 #include "base/half.h"
 #include "quant/block_format.h"
 #include "quant/quad.h"
@@ -28,22 +24,12 @@ struct Q8_0 {
 
   // Byte for byte as ggml's reference, which rounds half away from zero and ignores importance.
   static void encode(const BlockSource& source, Block& block) {
-    std::array<Quad, kValues / kQuadLanes> x;
-    std::memcpy(x.data(), source.x, sizeof x);
-    Quad largest{};
-    for (const Quad v : x) largest = select(magnitude(v) > largest, magnitude(v), largest);
-    const float d = std::max({largest[0], largest[1], largest[2], largest[3]}) / 127;
+    const float d = largest_magnitude(source.x, kValues) / 127;
     const float inverse = d == 0 ? 0 : 1 / d;
     block.d = float_to_half(d);
-    for (size_t i = 0; i < x.size(); ++i) {
-      const Quad steps = clamp(x[i] * inverse, -127, 127);
-      const QuadMask whole = __builtin_convertvector(steps, QuadMask);
-      const Quad rest = steps - __builtin_convertvector(whole, Quad);
-      // Masks are -1 where they hold.
-      const QuadMask rounded = whole - (rest >= 0.5f) + (rest <= -0.5f);
-      for (int k = 0; k < kQuadLanes; ++k) {
-        block.qs[kQuadLanes * i + k] = static_cast<int8_t>(rounded[k]);
-      }
+    for (int i = 0; i < kValues; i += kQuadLanes) {
+      const QuadMask steps = round_half_away(clamp(load_quad(source.x + i) * inverse, -127, 127));
+      for (int k = 0; k < kQuadLanes; ++k) block.qs[i + k] = static_cast<int8_t>(steps[k]);
     }
   }
 };

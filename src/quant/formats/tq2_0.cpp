@@ -26,8 +26,12 @@ struct TQ2_0 {
   static void encode(const BlockSource& source, Block& block) {
     uint8_t codes[256];
     encode_ternary(source, block.d, codes);
-    for (int i = 0; i < 256; ++i) {
-      block.qs[i / 128][i % 32] |= static_cast<uint8_t>(codes[i] << 2 * (i % 128 / 32));
+    for (int half = 0; half < 2; ++half) {
+      const uint8_t* const quarter = &codes[128 * half];
+      for (int k = 0; k < 32; ++k) {
+        block.qs[half][k] = static_cast<uint8_t>(quarter[k] | quarter[32 + k] << 2 |
+                                                 quarter[64 + k] << 4 | quarter[96 + k] << 6);
+      }
     }
   }
 };
