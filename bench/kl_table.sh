@@ -12,7 +12,7 @@ source=$folder/bf16.gguf importance=$folder/imatrix.gguf
 
 echo '| type | imatrix | MiB | mean KL | same top token |'
 echo '|---|---|---|---|---|'
-for kind in Q8_0 Q6_K Q5_K_M Q4_K_M Q4_K_M+ IQ4_XS IQ4_XS+ Q3_K_M Q3_K_M+ Q2_K Q2_K+; do
+for kind in Q8_0 Q6_K Q5_K_M Q4_K_M Q4_K_M+ IQ4_XS Q3_K_M Q2_K; do
   type=${kind%+} file=$folder/$kind.gguf with=
   [ "$kind" = "$type" ] || with=yes
   [ -f "$file" ] || "$arion" quantize "$source" "$file" --type "$type" ${with:+--imatrix "$importance"} >>"$folder/log"

@@ -15,6 +15,8 @@
 #include "base/worker_count.h"
 #include "command.h"
 #include "io/ggml_types.h"
+#include "model/hf_folder.h"
+#include "model_path.h"
 #include "output_file.h"
 #include "terminal.h"
 
@@ -65,8 +67,9 @@ void print_summary(const QuantizePlan& plan) {
     fmt::print("{:<8} {:>5} tensors {:>10.2f} MiB\n", name, type.tensors, mebibytes(type.bytes));
   }
   const double bits = 8 * static_cast<double>(plan.bytes()) / static_cast<double>(plan.values());
-  fmt::print("{}: {:.2f} MiB -> {:.2f} MiB, {:.4f} bits per weight, {} fallbacks\n",
-             plan.mixture.name, mebibytes(before), mebibytes(plan.bytes()), bits, fallbacks);
+  fmt::print("{}: {:.2f} MiB -> {:.2f} MiB, {:.4f} bits per weight, {} fallback{}\n",
+             plan.mixture.name, mebibytes(before), mebibytes(plan.bytes()), bits, fallbacks,
+             fallbacks == 1 ? "" : "s");
 }
 
 void refuse_fallbacks(const QuantizePlan& plan) {
@@ -77,6 +80,9 @@ void refuse_fallbacks(const QuantizePlan& plan) {
 }
 
 void warn(const QuantizePlan& plan) {
+  if (plan.file->metadata().get_string("tokenizer.ggml.model") == "none") {
+    log(LogLevel::warning, "there is no tokenizer: the file written can take token ids only");
+  }
   const auto coarse = std::ranges::find_if(plan.tensors, [](const TensorPlan& tensor) {
     return tensor.is_changed() && find_ggml_type(tensor.source->type)->block_values > 1 &&
            find_ggml_type(tensor.type)->block_values > 1;
@@ -97,7 +103,7 @@ void quantize(const QuantizeOptions& options) {
   const Mixture& mixture = require_mixture(options.type);
   std::vector<TypeOverride> overrides;
   for (const std::string& text : options.keep) overrides.push_back(parse_type_override(text));
-  const GgufFile file = GgufFile::open(options.in);
+  const GgufFile file = open_model(resolve_model(options.in), FolderUse::convert);
   std::optional<ImportanceMatrix> importance;
   if (!options.importance.empty()) importance = ImportanceMatrix::load(options.importance);
   const QuantizePlan plan = plan_quantization(file,
@@ -130,7 +136,10 @@ void command_quantize(CLI::App& program, const GlobalOptions&) {
   auto options = std::make_shared<QuantizeOptions>();
   CLI::App* command =
       program.add_subcommand("quantize", "Makes a model smaller by rounding its weights");
-  command->add_option("IN", options->in, "Model to read: a GGUF file, or the first of several")
+  command
+      ->add_option("IN", options->in,
+                   "Model to read: a GGUF file or the first of several, a Hugging Face folder, or "
+                   "the name of a fetched model")
       ->required();
   command->add_option("OUT", options->out, "File to write")->required();
   command->add_option("--type", options->type, "Mixture of types: Q4_K_M, Q8_0, BF16, ...")
@@ -153,6 +162,7 @@ void command_quantize(CLI::App& program, const GlobalOptions&) {
   command->footer(
       "Examples:\n"
       "  arion quantize model-bf16.gguf model-q4_k_m.gguf --type Q4_K_M --imatrix model.imatrix\n"
+      "  arion quantize hugging-face-folder model-bf16.gguf --type BF16\n"
       "  arion quantize model-bf16.gguf model.gguf --type Q4_K_M --keep "
       "'blk.*.attn_v.weight=Q8_0'");
   command->callback([options] { quantize(*options); });

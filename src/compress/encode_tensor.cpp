@@ -10,7 +10,6 @@
 #include <span>
 
 #include "base/error.h"
-#include "compress/quantize.h"
 #include "io/ggml_types.h"
 #include "quant/weight_format.h"
 
@@ -75,15 +74,19 @@ std::vector<std::byte> TensorEncoder::encode(const TensorPlan& plan) {
     for (uint64_t chunk = next++; chunk < chunks; chunk = next++) {
       const uint64_t end = std::min(rows, (chunk + 1) * chunk_rows);
       for (uint64_t r = chunk * chunk_rows; r < end; ++r) {
-        const auto encoded = source.data.subspan(r * from_bytes, from_bytes);
+        const uint64_t at = rows > 1 ? plan.source_row(r) : r;
+        const auto encoded = source.data.subspan(at * from_bytes, from_bytes);
         from->decode_row(encoded, row);
         const auto largest = std::bit_cast<float>(largest_bits(row));
         if (!std::isfinite(largest)) {
-          not_finite.offer(r * cols + first_not_finite(row));
+          not_finite.offer(at * cols + first_not_finite(row));
           break;
         }
         const std::span<std::byte> target = std::span(out).subspan(r * to_bytes, to_bytes);
-        if (from == &to) {
+        if (rows == 1 && plan.interleaved_rows > 0) {
+          const std::vector<float> elements(row.begin(), row.end());
+          for (uint64_t i = 0; i < cols; ++i) row[i] = elements[plan.source_row(i)];
+        } else if (from == &to) {
           std::ranges::copy(encoded, target.begin());
           continue;
         }
@@ -94,7 +97,7 @@ std::vector<std::byte> TensorEncoder::encode(const TensorPlan& plan) {
         if (largest < kSafeMagnitude) continue;
         to.decode_row(target, row);
         const uint64_t bad = first_not_finite(row);
-        if (bad < cols) too_large.offer(r * cols + bad);
+        if (bad < cols) too_large.offer(at * cols + bad);
       }
     }
   });

@@ -4,10 +4,9 @@
 #include <vector>
 
 #include "base/worker_pool.h"
+#include "compress/tensor_plan.h"
 
 namespace arion {
-
-struct TensorPlan;
 
 // Not thread-safe. Results do not depend on the number of workers.
 class TensorEncoder {

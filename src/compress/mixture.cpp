@@ -20,33 +20,33 @@ namespace {
 
 // Type ids as files spell them.
 enum Type : uint32_t {
-  kF32 = 0,
-  kF16 = 1,
-  kQ4_0 = 2,
-  kQ4_1 = 3,
-  kQ5_0 = 6,
-  kQ5_1 = 7,
-  kQ8_0 = 8,
-  kQ2_K = 10,
-  kQ3_K = 11,
-  kQ4_K = 12,
-  kQ5_K = 13,
-  kQ6_K = 14,
-  kIQ2_XXS = 16,
-  kIQ2_XS = 17,
-  kIQ3_XXS = 18,
-  kIQ1_S = 19,
-  kIQ4_NL = 20,
-  kIQ3_S = 21,
-  kIQ2_S = 22,
-  kIQ4_XS = 23,
-  kIQ1_M = 29,
-  kBF16 = 30,
-  kTQ1_0 = 34,
-  kTQ2_0 = 35,
-  kMXFP4 = 39,
-  kQ1_0 = 41,
-  kQ2_0 = 42,
+  kF32 = ggml_type_number("F32"),
+  kF16 = ggml_type_number("F16"),
+  kQ4_0 = ggml_type_number("Q4_0"),
+  kQ4_1 = ggml_type_number("Q4_1"),
+  kQ5_0 = ggml_type_number("Q5_0"),
+  kQ5_1 = ggml_type_number("Q5_1"),
+  kQ8_0 = ggml_type_number("Q8_0"),
+  kQ2_K = ggml_type_number("Q2_K"),
+  kQ3_K = ggml_type_number("Q3_K"),
+  kQ4_K = ggml_type_number("Q4_K"),
+  kQ5_K = ggml_type_number("Q5_K"),
+  kQ6_K = ggml_type_number("Q6_K"),
+  kIQ2_XXS = ggml_type_number("IQ2_XXS"),
+  kIQ2_XS = ggml_type_number("IQ2_XS"),
+  kIQ3_XXS = ggml_type_number("IQ3_XXS"),
+  kIQ1_S = ggml_type_number("IQ1_S"),
+  kIQ4_NL = ggml_type_number("IQ4_NL"),
+  kIQ3_S = ggml_type_number("IQ3_S"),
+  kIQ2_S = ggml_type_number("IQ2_S"),
+  kIQ4_XS = ggml_type_number("IQ4_XS"),
+  kIQ1_M = ggml_type_number("IQ1_M"),
+  kBF16 = ggml_type_number("BF16"),
+  kTQ1_0 = ggml_type_number("TQ1_0"),
+  kTQ2_0 = ggml_type_number("TQ2_0"),
+  kMXFP4 = ggml_type_number("MXFP4"),
+  kQ1_0 = ggml_type_number("Q1_0"),
+  kQ2_0 = ggml_type_number("Q2_0"),
 };
 
 // Names as in the table of general.file_type.
@@ -338,6 +338,12 @@ bool is_float(uint32_t type) {
   return type == kF32 || type == kF16 || type == kBF16;
 }
 
+// What is not quantised keeps its type, but for vectors of 16 bits.
+uint32_t stored_type(const GgufTensor& tensor) {
+  const bool is_small = tensor.rows() == 1 && (tensor.type == kF16 || tensor.type == kBF16);
+  return is_small ? static_cast<uint32_t>(kF32) : tensor.type;
+}
+
 bool requires_importance(const GgufTensor& tensor, uint32_t type, const Mixture& mixture) {
   const TensorRole role = tensor_role(tensor.name);
   if (role == TensorRole::output || role == TensorRole::token_embedding) return false;
@@ -399,7 +405,7 @@ std::vector<TypeChoice> choose_types(const GgufFile& file, const MixtureOptions&
   for (const size_t i : order) {
     const GgufTensor& tensor = tensors[i];
     TypeChoice& choice = choices[i];
-    choice.type = choice.wanted = tensor.type;
+    choice.type = choice.wanted = stored_type(tensor);
     if (!is_quantizable(tensor) || find_weight_format(tensor.type) == nullptr) continue;
     Place place{.role = tensor_role(tensor.name), .cols = tensor.cols()};
     place.is_stack = tensor.ne[2] > 1;

@@ -43,9 +43,31 @@ const ImportanceSums* importance_of(const GgufTensor& tensor, const ImportanceMa
        printable(tensor.name), sums.sums.size(), expected);
 }
 
+std::string architecture_key(const GgufMetadata& metadata, std::string_view name) {
+  return fmt::format("{}.{}", metadata.get_string("general.architecture").value_or(""), name);
+}
+
+// Says that rows of queries and keys have the halves of a rotated pair apart although GGUF's
+// convention for the architecture has them side by side.
+std::string pairing_key(const GgufMetadata& metadata) {
+  return architecture_key(metadata, "rope.pairing");
+}
+
+// Rows of a head to be interleaved; 0 where all rows stay.
+uint64_t interleaved_rows(const GgufMetadata& metadata, std::string_view tensor) {
+  constexpr std::array<std::string_view, 4> kParts = {".attn_q.weight", ".attn_k.weight",
+                                                      ".attn_q.bias", ".attn_k.bias"};
+  const bool is_rotated =
+      std::ranges::any_of(kParts, [&](std::string_view part) { return tensor.ends_with(part); });
+  if (!is_rotated || !metadata.has(pairing_key(metadata))) return 0;
+  return metadata.require_unsigned(architecture_key(metadata, "attention.key_length"));
+}
+
 void add_metadata(const QuantizePlan& plan, GgufWriter& writer) {
+  const std::string pairing = pairing_key(plan.file->metadata());
   for (const GgufEntry& entry : plan.file->metadata().entries()) {
-    if (std::ranges::count(kReplacedKeys, entry.key) == 0) writer.add_entry(entry);
+    if (entry.key == pairing || std::ranges::count(kReplacedKeys, entry.key) > 0) continue;
+    writer.add_entry(entry);
   }
   writer.add_u32("general.quantization_version", kQuantizationVersion);
   writer.add_u32("general.file_type", plan.mixture.file_type);
@@ -79,6 +101,16 @@ std::vector<Shard> shards_of(const QuantizePlan& plan, uint64_t most_bytes) {
   return shards;
 }
 
+// Metadata is left out of account: what is wanted is an error at once, not after an hour.
+void check_room(const QuantizePlan& plan, const std::filesystem::path& path) {
+  std::error_code error;
+  const auto folder = std::filesystem::absolute(path, error).parent_path();
+  const auto room = std::filesystem::space(folder, error);
+  if (error || room.available >= plan.bytes()) return;  // what the system does not say may be fine
+  fail(ErrorCode::failed, "{}: needs {} bytes, {} are free", path.string(), plan.bytes(),
+       room.available);
+}
+
 std::filesystem::path shard_path(const std::filesystem::path& path, size_t number, size_t count) {
   std::filesystem::path stem = path;
   if (stem.extension() == ".gguf") stem.replace_extension();
@@ -108,7 +140,18 @@ QuantizePlan plan_quantization(const GgufFile& file, const MixtureOptions& optio
   const std::vector<TypeChoice> choices = choose_types(file, options);
   QuantizePlan plan{&file, options.mixture, importance, {}};
   for (size_t i = 0; i < choices.size(); ++i) {
-    TensorPlan tensor{&file.tensors()[i], choices[i].type, choices[i].wanted, nullptr};
+    TensorPlan tensor{&file.tensors()[i], choices[i].type, choices[i].wanted, nullptr,
+                      interleaved_rows(file.metadata(), file.tensors()[i].name)};
+    if (tensor.interleaved_rows % 2 != 0) {
+      fail(ErrorCode::bad_input, "heads have {} elements, expected an even number",
+           tensor.interleaved_rows);
+    }
+    const uint64_t places =
+        tensor.source->rows() > 1 ? tensor.source->rows() : tensor.source->cols();
+    if (tensor.interleaved_rows > 0 && places % tensor.interleaved_rows != 0) {
+      fail(ErrorCode::bad_input, "tensor {} has {} rows, expected whole heads of {}",
+           printable(tensor.source->name), places, tensor.interleaved_rows);
+    }
     if (importance != nullptr && tensor.is_changed()) {
       tensor.importance = importance_of(*tensor.source, *importance);
     }
@@ -127,6 +170,12 @@ std::vector<std::filesystem::path> write_quantized(const QuantizePlan& plan,
                                                    const QuantizeOutput& output, WorkerPool& pool,
                                                    const QuantizeProgress& progress) {
   const std::vector<Shard> shards = shards_of(plan, output.shard_bytes);
+  if (shards.size() > UINT16_MAX) {
+    fail(ErrorCode::usage,
+         "{} files of at most {} bytes would be needed, at most {} can be counted", shards.size(),
+         output.shard_bytes, UINT16_MAX);
+  }
+  check_room(plan, output.path);
   TensorEncoder encoder(pool);
   uint64_t done = 0;
   std::vector<std::filesystem::path> paths(shards.size());

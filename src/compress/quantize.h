@@ -1,4 +1,4 @@
-// Writes a GGUF model again with other tensor types.
+// Writes a model as GGUF with other tensor types.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -9,21 +9,10 @@
 #include "base/worker_pool.h"
 #include "compress/importance.h"
 #include "compress/mixture.h"
+#include "compress/tensor_plan.h"
 #include "io/gguf.h"
 
 namespace arion {
-
-// What becomes of one tensor.
-struct TensorPlan {
-  const GgufTensor* source = nullptr;
-  uint32_t type = 0;    // ggml type id
-  uint32_t wanted = 0;  // what the mixture said; differs where rows do not divide into its blocks
-  const ImportanceSums* importance = nullptr;  // null: none for this tensor
-
-  uint64_t bytes() const;
-  bool is_fallback() const { return type != wanted; }
-  bool is_changed() const { return type != source->type; }
-};
 
 struct QuantizePlan {
   const GgufFile* file = nullptr;
@@ -35,8 +24,10 @@ struct QuantizePlan {
   uint64_t values() const;
 };
 
-// Chooses types and checks everything that needs no weights. `importance` may be null; it and
-// `file` must outlive the plan. Throws Error: usage when the mixture is too coarse to do without
+// Chooses types and checks everything that needs no weights. Rows of queries and keys are put into
+// GGUF's order where ARCH.rope.pairing says that they are not in it; vectors of 16 bits become F32,
+// the only type that other programs add and multiply. `importance` may be null; it and `file` must
+// outlive the plan. Throws Error: usage when the mixture is too coarse to do without
 // importance, bad_input when the importance is of another model.
 QuantizePlan plan_quantization(const GgufFile& file, const MixtureOptions& options,
                                const ImportanceMatrix* importance);
@@ -51,8 +42,9 @@ using QuantizeProgress = std::function<void(uint64_t done)>;
 
 // Writes the model; at most one tensor is in memory. Files appear under their names only when they
 // are whole, and the first of a split model last. Returns their names. Throws Error: bad_input
-// naming tensor and index when a weight is NaN or infinite or too large for the new type, failed
-// when the disk refuses.
+// naming tensor and index when a weight is NaN or infinite or too large for the new type, usage
+// when there would be more files than can be counted, failed when the disk refuses or has too
+// little room.
 std::vector<std::filesystem::path> write_quantized(const QuantizePlan& plan,
                                                    const QuantizeOutput& output, WorkerPool& pool,
                                                    const QuantizeProgress& progress);

@@ -20,6 +20,78 @@ struct GgmlType {
   uint32_t block_bytes;
 };
 
+// Source: ggml.h of upstream and of ik_llama.cpp, as of August 2026. By ascending id.
+inline constexpr GgmlType kGgmlTypes[] = {
+    {0, "F32", GgmlTypeStatus::standard, 1, 4},
+    {1, "F16", GgmlTypeStatus::standard, 1, 2},
+    {2, "Q4_0", GgmlTypeStatus::standard, 32, 18},
+    {3, "Q4_1", GgmlTypeStatus::standard, 32, 20},
+    {4, "Q4_2", GgmlTypeStatus::removed, 0, 0},
+    {5, "Q4_3", GgmlTypeStatus::removed, 0, 0},
+    {6, "Q5_0", GgmlTypeStatus::standard, 32, 22},
+    {7, "Q5_1", GgmlTypeStatus::standard, 32, 24},
+    {8, "Q8_0", GgmlTypeStatus::standard, 32, 34},
+    {9, "Q8_1", GgmlTypeStatus::standard, 32, 36},
+    {10, "Q2_K", GgmlTypeStatus::standard, 256, 84},
+    {11, "Q3_K", GgmlTypeStatus::standard, 256, 110},
+    {12, "Q4_K", GgmlTypeStatus::standard, 256, 144},
+    {13, "Q5_K", GgmlTypeStatus::standard, 256, 176},
+    {14, "Q6_K", GgmlTypeStatus::standard, 256, 210},
+    {15, "Q8_K", GgmlTypeStatus::standard, 256, 292},
+    {16, "IQ2_XXS", GgmlTypeStatus::standard, 256, 66},
+    {17, "IQ2_XS", GgmlTypeStatus::standard, 256, 74},
+    {18, "IQ3_XXS", GgmlTypeStatus::standard, 256, 98},
+    {19, "IQ1_S", GgmlTypeStatus::standard, 256, 50},
+    {20, "IQ4_NL", GgmlTypeStatus::standard, 32, 18},
+    {21, "IQ3_S", GgmlTypeStatus::standard, 256, 110},
+    {22, "IQ2_S", GgmlTypeStatus::standard, 256, 82},
+    {23, "IQ4_XS", GgmlTypeStatus::standard, 256, 136},
+    {24, "I8", GgmlTypeStatus::standard, 1, 1},
+    {25, "I16", GgmlTypeStatus::standard, 1, 2},
+    {26, "I32", GgmlTypeStatus::standard, 1, 4},
+    {27, "I64", GgmlTypeStatus::standard, 1, 8},
+    {28, "F64", GgmlTypeStatus::standard, 1, 8},
+    {29, "IQ1_M", GgmlTypeStatus::standard, 256, 56},
+    {30, "BF16", GgmlTypeStatus::standard, 1, 2},
+    {31, "Q4_0_4_4", GgmlTypeStatus::removed, 0, 0},
+    {32, "Q4_0_4_8", GgmlTypeStatus::removed, 0, 0},
+    {33, "Q4_0_8_8", GgmlTypeStatus::removed, 0, 0},
+    {34, "TQ1_0", GgmlTypeStatus::standard, 256, 54},
+    {35, "TQ2_0", GgmlTypeStatus::standard, 256, 66},
+    {36, "IQ4_NL_4_4 (or I2_S of BitNet)", GgmlTypeStatus::removed, 0, 0},
+    {37, "IQ4_NL_4_8", GgmlTypeStatus::removed, 0, 0},
+    {38, "IQ4_NL_8_8", GgmlTypeStatus::removed, 0, 0},
+    {39, "MXFP4", GgmlTypeStatus::standard, 32, 17},
+    {40, "NVFP4", GgmlTypeStatus::standard, 64, 36},
+    {41, "Q1_0", GgmlTypeStatus::standard, 128, 18},
+    {42, "Q2_0", GgmlTypeStatus::standard, 64, 18},
+    {133, "Q6_0", GgmlTypeStatus::fork_only, 0, 0},
+    {134, "IQ1_BN", GgmlTypeStatus::fork_only, 0, 0},
+    {135, "IQ2_BN", GgmlTypeStatus::fork_only, 0, 0},
+    {137, "IQ2_K", GgmlTypeStatus::fork_only, 0, 0},
+    {138, "IQ3_K", GgmlTypeStatus::fork_only, 0, 0},
+    {139, "IQ4_K", GgmlTypeStatus::fork_only, 0, 0},
+    {140, "IQ5_K", GgmlTypeStatus::fork_only, 0, 0},
+    {141, "IQ6_K", GgmlTypeStatus::fork_only, 0, 0},
+    {144, "IQ4_KS", GgmlTypeStatus::fork_only, 0, 0},
+    {145, "IQ2_KS", GgmlTypeStatus::fork_only, 0, 0},
+    {146, "IQ4_KSS", GgmlTypeStatus::fork_only, 0, 0},
+    {152, "IQ5_KS", GgmlTypeStatus::fork_only, 0, 0},
+    {153, "IQ2_KT", GgmlTypeStatus::fork_only, 0, 0},
+    {154, "IQ3_KT", GgmlTypeStatus::fork_only, 0, 0},
+    {155, "IQ4_KT", GgmlTypeStatus::fork_only, 0, 0},
+    {156, "IQ3_KS", GgmlTypeStatus::fork_only, 0, 0},
+    {157, "IQ2_KL", GgmlTypeStatus::fork_only, 0, 0},
+    {158, "IQ1_KT", GgmlTypeStatus::fork_only, 0, 0},
+};
+
+// The id of a type of the table. Known names only.
+consteval uint32_t ggml_type_number(std::string_view name) {
+  const GgmlType* type = kGgmlTypes;
+  while (type->name != name) ++type;
+  return type->id;
+}
+
 // Null for an id nobody is known to use.
 const GgmlType* find_ggml_type(uint32_t id);
 const GgmlType* find_ggml_type(std::string_view name);

@@ -24,12 +24,13 @@ struct Family {
   double rope_base;  // default
   bool is_tied;      // default
   bool adds_one_to_norms;
+  bool is_reordered;  // GGUF has the rows of queries and keys in another order
 };
 constexpr Family kFamilies[] = {
-    {"llama", "llama", "silu", 0, 10000, false, false},
-    {"qwen2", "qwen2", "silu", 0, 10000, false, false},
-    {"qwen3", "qwen3", "silu", 128, 10000, false, false},
-    {"gemma3_text", "gemma3", "gelu_pytorch_tanh", 256, 1e6, true, true},
+    {"llama", "llama", "silu", 0, 10000, false, false, true},
+    {"qwen2", "qwen2", "silu", 0, 10000, false, false, false},
+    {"qwen3", "qwen3", "silu", 128, 10000, false, false, false},
+    {"gemma3_text", "gemma3", "gelu_pytorch_tanh", 256, 1e6, true, true, false},
 };
 
 constexpr int64_t kMaxCount = 1 << 26;
@@ -157,8 +158,9 @@ class Converter {
                     .value_or(family_.head_dim > 0 ? family_.head_dim : hidden / heads);
     add("attention.key_length", head_dim_);
     add("attention.value_length", head_dim_);
+    add("rope.dimension_count", head_dim_);
     add("attention.layer_norm_rms_epsilon", config_.number("rms_norm_eps").value_or(1e-6));
-    out_.add_string(key("rope.pairing"), "half_split");
+    if (family_.is_reordered) out_.add_string(key("rope.pairing"), "half_split");
     if (family_.arch == "gemma3") {
       add("attention.scale", 1 / std::sqrt(config_.number("query_pre_attn_scalar").value_or(256)));
     }

@@ -1,7 +1,7 @@
 // Finds the files, translates the names, and makes the few tensors that GGUF stores differently.
 #include "model/hf_folder.h"
 
-#include <charconv>
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -14,6 +14,9 @@
 #include "io/safetensors.h"
 #include "model/fp8.h"
 #include "model/hf_config.h"
+#include "model/hf_vocabulary.h"
+#include "model/tokenizer_folder.h"
+#include "model/vocabulary_writer.h"
 
 namespace arion {
 namespace {
@@ -108,7 +111,7 @@ bool is_norm(std::string_view gguf) {
 
 class Folder {
  public:
-  explicit Folder(const fs::path& folder) : path_(folder) {}
+  Folder(const fs::path& folder, FolderUse use) : path_(folder), use_(use) {}
 
   GgufFile open() {
     const std::string config_name = (path_ / "config.json").string();
@@ -123,15 +126,18 @@ class Folder {
     metadata.add_string("general.name", path_.filename().empty()
                                             ? path_.parent_path().filename().string()
                                             : path_.filename().string());
-    const std::string bytes = metadata.bytes();
-    const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
-    parts_.metadata.assign(begin, begin + bytes.size());
-
     for (const std::string& file : list_files(path_)) read(file);
     for (const SafetensorsTensor& tensor : tensors_) add(tensor);
     if (!model_.rope_divisors.empty()) {
       make("rope_freqs.weight", {model_.rope_divisors.size()}, model_.rope_divisors);
     }
+    if (use_ == FolderUse::convert) {
+      metadata.add_string("general.type", "model");
+      add_tokenizer(*config, metadata);
+    }
+    const std::string bytes = metadata.bytes();
+    const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
+    parts_.metadata.assign(begin, begin + bytes.size());
     return GgufFile::assemble(std::move(parts_));
   }
 
@@ -150,6 +156,35 @@ class Folder {
     }
     parts_.mappings.push_back(std::move(mapping));
     parts_.file_names.push_back(path.string());
+  }
+
+  void add_tokenizer(const json& config, GgufWriter& metadata) const {
+    if (!has_tokenizer(path_)) {
+      metadata.add_string("tokenizer.ggml.model", "none");
+      return;
+    }
+    const auto embedding =
+        std::ranges::find(parts_.tensors, "token_embd.weight", &GgufTensor::name);
+    if (embedding == parts_.tensors.end()) return;  // the model says that it is missing
+    const TokenizerFolder folder = load_tokenizer_folder(path_);
+    Vocabulary vocabulary = convert_vocabulary(path_, folder.tokenizer, embedding->rows());
+    const auto complete = [&](std::optional<int32_t>& id, const char* key) {
+      if (!id) id = token_id(config, key, embedding->rows());
+    };
+    complete(vocabulary.special.bos, "bos_token_id");
+    complete(vocabulary.special.eos, "eos_token_id");
+    complete(vocabulary.special.padding, "pad_token_id");
+    add_vocabulary(vocabulary, metadata);
+    add_chat_templates(folder.chat_templates, metadata);
+  }
+
+  // An id, or the first of several.
+  static std::optional<int32_t> token_id(const json& config, const char* key, uint64_t count) {
+    auto value = config.find(key);
+    if (value == config.end()) return std::nullopt;
+    const json& id = value->is_array() && !value->empty() ? value->front() : *value;
+    if (!id.is_number_unsigned() || id.get<uint64_t>() >= count) return std::nullopt;
+    return id.get<int32_t>();
   }
 
   const SafetensorsTensor* find(const std::string& name) const {
@@ -247,6 +282,7 @@ class Folder {
   }
 
   const fs::path path_;
+  const FolderUse use_;
   HfModel model_;
   GgufFile::Parts parts_;
   std::vector<SafetensorsTensor> tensors_;
@@ -256,9 +292,9 @@ class Folder {
 
 }  // namespace
 
-GgufFile open_model(const fs::path& path) {
+GgufFile open_model(const fs::path& path, FolderUse use) {
   std::error_code error;
-  return fs::is_directory(path, error) ? Folder(path).open() : GgufFile::open(path);
+  return fs::is_directory(path, error) ? Folder(path, use).open() : GgufFile::open(path);
 }
 
 }  // namespace arion

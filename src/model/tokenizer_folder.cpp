@@ -2,6 +2,7 @@
 #include "model/tokenizer_folder.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -124,6 +125,14 @@ std::vector<NamedTemplate> read_template_files(const fs::path& folder) {
     templates.push_back({path.stem().string(), std::string(TextFile(path).text())});
   }
   return templates;
+}
+
+bool has_tokenizer(const fs::path& folder) {
+  constexpr std::array<std::string_view, 4> kFiles = {"tokenizer.json", "tekken.json", "vocab.json",
+                                                      "vocab.txt"};
+  return find_by_ending(folder, {".tiktoken", ".model"}) ||
+         std::ranges::any_of(kFiles,
+                             [&](std::string_view name) { return has_file(folder / name); });
 }
 
 TokenizerFolder load_tokenizer_folder(const fs::path& folder) {

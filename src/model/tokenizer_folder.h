@@ -18,6 +18,9 @@ struct TokenizerFolder {
 // Error{bad_input} for an empty file.
 std::vector<NamedTemplate> read_template_files(const std::filesystem::path& folder);
 
+// Whether the folder has one of the files below.
+bool has_tokenizer(const std::filesystem::path& folder);
+
 // Reads the first of these that the folder has: tokenizer.json, tekken.json, tokenizer.model,
 // *.tiktoken, spiece.model and other *.model, vocab.json with merges.txt, vocab.txt; and
 // tokenizer_config.json and template files beside it. Throws Error: usage if there is none of

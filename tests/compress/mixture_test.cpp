@@ -51,13 +51,13 @@ Types types_of(const std::string& bytes, const MixtureOptions& options) {
   return types;
 }
 
-constexpr uint32_t kF16 = 1, kQ4_0 = 2, kQ5_0 = 6, kQ8_0 = 8, kQ3_K = 11, kQ4_K = 12, kQ5_K = 13,
-                   kQ6_K = 14;
+constexpr uint32_t kF32 = 0, kF16 = 1, kQ4_0 = 2, kQ5_0 = 6, kQ8_0 = 8, kQ3_K = 11, kQ4_K = 12,
+                   kQ5_K = 13, kQ6_K = 14;
 
 TEST(Mixture, Q4KMediumGivesMoreToValuesAndDownProjectionsAtBothEnds) {
   const Types types = types_of(model_file(), {.mixture = require_mixture("Q4_K_M")});
   EXPECT_EQ(types.at("token_embd.weight"), kQ6_K) << "is the output matrix as well";
-  EXPECT_EQ(types.at("output_norm.weight"), kF16);
+  EXPECT_EQ(types.at("output_norm.weight"), kF32);
   EXPECT_EQ(types.at("blk.0.attn_q.weight"), kQ4_K);
   for (const int more : {0, 1, 4, 7, 10, 13, 14, 15}) {
     const std::string layer = "blk." + std::to_string(more);

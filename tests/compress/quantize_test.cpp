@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "base/error.h"
@@ -180,6 +181,56 @@ TEST(Quantize, CoarseTypesWantImportanceOfTheSameModel) {
   EXPECT_THROW(plan_for(in.file, "Q4_K_M", &importance), Error);
   importance.tensors["blk.0.ffn_up.weight"] = {std::vector<float>(256, 1.0f), {1}};
   EXPECT_EQ(plan_for(in.file, "IQ2_XS", &importance).tensors[0].is_fallback(), false);
+}
+
+TEST(Quantize, MoreFilesThanCanBeCountedAreRefused) {
+  GgufWriter writer;
+  for (int i = 0; i < 65536; ++i) {
+    writer.add_tensor(std::to_string(i), std::vector<uint64_t>{1}, 0, std::vector<std::byte>(4));
+  }
+  const Input in(writer.bytes());
+  const TempDir folder;
+  EXPECT_THROW(write(plan_for(in.file, "F16"), folder.path() / "q.gguf", 1, 1), Error);
+}
+
+TEST(Quantize, VectorsOf16BitsBecomeF32) {
+  GgufWriter writer;
+  const std::vector<std::byte> ones = {std::byte{0x80}, std::byte{0x3f}, std::byte{0x80},
+                                       std::byte{0x3f}};
+  writer.add_tensor("output_norm.weight", std::vector<uint64_t>{2}, 30, ones);
+  const Input in(writer.bytes());
+  const TempDir folder;
+  const GgufFile out = write(plan_for(in.file, "Q8_0"), folder.path() / "q.gguf");
+  const GgufTensor& norm = out.require_tensor("output_norm.weight");
+  EXPECT_EQ(norm.type, 0u);
+  float values[2];
+  std::memcpy(values, norm.data.data(), sizeof values);
+  EXPECT_EQ(values[0], 1.0f);
+}
+
+// Rows of a head 0 1 | 2 3 become 0 2 1 3, in matrices as in biases.
+TEST(Quantize, HalvesOfHeadsAreInterleavedWhereTheFileSaysSo) {
+  GgufWriter writer;
+  writer.add_string("general.architecture", "llama");
+  writer.add_string("llama.rope.pairing", "half_split");
+  writer.add_u32("llama.attention.key_length", 4);
+  const auto floats = [](std::vector<float> values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  };
+  const std::vector<std::byte> rows = floats({0, 1, 2, 3, 4, 5, 6, 7});
+  writer.add_tensor("blk.0.attn_k.weight", std::vector<uint64_t>{1, 8}, 0, rows);
+  writer.add_tensor("blk.0.attn_k.bias", std::vector<uint64_t>{8}, 0, rows);
+  writer.add_tensor("blk.0.attn_v.weight", std::vector<uint64_t>{1, 8}, 0, rows);
+  const Input in(writer.bytes());
+  const TempDir folder;
+  const GgufFile out = write(plan_for(in.file, "F32"), folder.path() / "q.gguf");
+  const std::vector<std::byte> interleaved = floats({0, 2, 1, 3, 4, 6, 5, 7});
+  for (const char* name : {"blk.0.attn_k.weight", "blk.0.attn_k.bias"}) {
+    EXPECT_TRUE(std::ranges::equal(out.require_tensor(name).data, interleaved)) << name;
+  }
+  EXPECT_TRUE(std::ranges::equal(out.require_tensor("blk.0.attn_v.weight").data, rows));
+  EXPECT_FALSE(out.metadata().has("llama.rope.pairing"));
 }
 
 }  // namespace
