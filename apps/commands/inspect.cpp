@@ -12,12 +12,14 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/mapped_file.h"
 #include "base/worker_count.h"
 #include "command.h"
 #include "graph/pass.h"
 #include "io/ggml_types.h"
 #include "io/gguf.h"
 #include "io/gguf_value.h"
+#include "io/safetensors.h"
 #include "memory_text.h"
 #include "model/hf_folder.h"
 #include "model/model.h"
@@ -159,8 +161,32 @@ void print_summary(const GgufFile& file) {
   }
 }
 
+// One file of weights, of which alone no model can be made.
+void inspect_safetensors(const std::filesystem::path& path, bool json) {
+  const MappedFile file(path);
+  const auto tensors = parse_safetensors(file.bytes(), path.string());
+  if (json) {
+    ordered_json out{{"files", {path.string()}}, {"tensors", ordered_json::array()}};
+    for (const SafetensorsTensor& tensor : tensors) {
+      out["tensors"].push_back({{"name", tensor.name},
+                                {"type", tensor.dtype},
+                                {"shape", tensor.shape},
+                                {"bytes", tensor.data.size()}});
+    }
+    fmt::print("{}\n", out.dump(1, ' ', false, ordered_json::error_handler_t::replace));
+    return;
+  }
+  fmt::print("{}\nsafetensors, {} tensors\n\nTensors\n", printable(path.string(), 4096),
+             tensors.size());
+  for (const SafetensorsTensor& tensor : tensors) {
+    fmt::print("  {:<60} {:<8} {:<24} {:>12} bytes\n", printable(tensor.name), tensor.dtype,
+               describe_dims(tensor.shape), tensor.data.size());
+  }
+}
+
 void inspect(const InspectOptions& options) {
   const auto path = resolve_model(options.model);
+  if (path.extension() == ".safetensors") return inspect_safetensors(path, options.json);
   const GgufFile file = open_model(path);
   if (options.json) return print_json(file, path, options.full);
   print_summary(file);
@@ -173,8 +199,8 @@ void inspect(const InspectOptions& options) {
 
 void command_inspect(CLI::App& program, const GlobalOptions&) {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App* command =
-      program.add_subcommand("inspect", "Shows what is in a model file without loading it");
+  CLI::App* command = program.add_subcommand(
+      "inspect", "Shows what is in a model, or a safetensors file, without loading it");
   add_model_argument(*command, options->model, kModelHelp);
   command->add_flag("--json", options->json, "Print JSON; long arrays only by type and length");
   command->add_flag("--full", options->full, "With --json: print long arrays too");

@@ -64,5 +64,22 @@ TEST(Inspect, EveryTruncationOfAModelIsAnError) {
   }
 }
 
+TEST(Inspect, ListsWeightsOfASafetensorsFile) {
+  const TemporaryFolder folder;
+  const std::string header = R"({"s":{"dtype":"F32","shape":[],"data_offsets":[0,4]},)"
+                             R"("e":{"dtype":"BF16","shape":[2,0],"data_offsets":[4,4]}})";
+  const auto length = static_cast<char>(header.size());
+  const std::string path =
+      folder.write("w.safetensors", std::string(1, length) + std::string(7, '\0') + header + "....")
+          .string();
+  const auto json = nlohmann::json::parse(run_arion("inspect --json " + path).out);
+  ASSERT_EQ(json["tensors"].size(), 2u);
+  EXPECT_EQ(json["tensors"][0]["name"], "s");
+  EXPECT_EQ(json["tensors"][1]["shape"], (std::vector<int>{2, 0}));
+  EXPECT_NE(run_arion("inspect " + path).out.find("2 tensors"), std::string::npos);
+  folder.write("w.safetensors", "[]");
+  EXPECT_EQ(run_arion("inspect " + path).exit_code, 3);
+}
+
 }  // namespace
 }  // namespace arion::test

@@ -80,5 +80,30 @@ TEST(Safetensors, NamesWhatIsWrong) {
   expect_refused(file(deep + "1" + std::string(101, '}'), 0), "nested");
 }
 
+// The headers of case 082.
+TEST(Safetensors, HostileHeadersAreRefused) {
+  for (const std::string header :
+       {"[]", "null", "{", R"({"a":1})", R"({"a":{}})", R"({"a":{"dtype":"F32","shape":[2]}})",
+        R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0]}})",
+        R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8,9]}})",
+        R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})",
+        R"({"a":{"dtype":"F32","shape":[2.5],"data_offsets":[0,8]}})",
+        R"({"a":{"dtype":"F32","shape":"2","data_offsets":[0,8]}})",
+        R"({"a":{"dtype":7,"shape":[2],"data_offsets":[0,8]}})",
+        R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", "\xff\xfe{}",
+        R"({"a":{"dtype":"Q9_Z","shape":[2],"data_offsets":[1152921504606846976,)"
+        R"(1152921504606846984]}})"}) {
+    EXPECT_THROW(parse_header(file(header, 8)), Error) << header;
+  }
+  EXPECT_THROW(parse_header(file(std::string(200000, '['), 8)), Error);
+  for (const uint64_t length : {UINT64_MAX, uint64_t{1} << 40}) {
+    std::string bytes = file("{}", 0);
+    std::memcpy(bytes.data(), &length, sizeof length);
+    EXPECT_THROW(parse_header(bytes), Error) << length;
+  }
+  EXPECT_THROW(parse_header(""), Error);
+  EXPECT_THROW(parse_header(std::string("\x02\0\0", 3)), Error);
+}
+
 }  // namespace
 }  // namespace arion

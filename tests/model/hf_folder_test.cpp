@@ -113,5 +113,14 @@ TEST_F(HfFolder, ScalesOfFp8MustFit) {
   expect_refused("weight_scale_inx");
 }
 
+TEST_F(HfFolder, HostileWeightFilesAreRefusedByName) {
+  for (const std::string& bytes : {std::string(), std::string("[]"), std::string(8, '\xff'),
+                                   std::string("\x02\0\0\0\0\0\0\0[]", 10)}) {
+    use("qwen3");
+    std::ofstream(path_ / "model.safetensors", std::ios::binary) << bytes;
+    expect_refused("model.safetensors");
+  }
+}
+
 }  // namespace
 }  // namespace arion
