@@ -10,9 +10,10 @@ namespace arion {
 
 // Values are the exit codes of the command line.
 enum class ErrorCode : int {
-  failed = 1,     // the machine or a resource could not do it
-  usage = 2,      // the caller asked for something that does not exist
-  bad_input = 3,  // a file, prompt or request is malformed or hostile
+  failed = 1,      // the machine or a resource could not do it
+  usage = 2,       // the caller asked for something that does not exist
+  bad_input = 3,   // a file, prompt or request is malformed or hostile
+  overloaded = 4,  // too much waits already; the same request may succeed later
 };
 
 class Error : public std::exception {

@@ -2,6 +2,9 @@
 #include "cache/block_table.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "base/check.h"
 
 namespace arion {
 
@@ -14,6 +17,23 @@ bool BlockTable::grow(KvPool& pool, int tokens) {
   if (pool.free_blocks() < missing) return false;
   for (int i = 0; i < missing; ++i) blocks_.push_back(*pool.allocate());
   return true;
+}
+
+void BlockTable::share(KvPool& pool, BlockId block) {
+  pool.retain(block);
+  blocks_.push_back(block);
+}
+
+void BlockTable::skip() {
+  CHECK(live_blocks() == 0);
+  blocks_.push_back(0);
+  ++first_live_;
+}
+
+void BlockTable::replace(KvPool& pool, int index, BlockId block) {
+  CHECK(index >= first_live_ && index < static_cast<int>(blocks_.size()));
+  pool.retain(block);
+  pool.release(std::exchange(blocks_[static_cast<size_t>(index)], block));
 }
 
 void BlockTable::release_before(KvPool& pool, int position) {

@@ -6,6 +6,12 @@
 
 namespace arion {
 
+// A copy-on-write: the runner copies these, in order, before it computes anything.
+struct BlockCopy {
+  int group = 0;
+  BlockId from = 0, to = 0;
+};
+
 // Holds one reference to each of its live blocks, blocks()[first_live()] and after. It does not
 // know its pool: every call that takes or gives blocks names it, and clear() must come before the
 // end of its life.
@@ -22,8 +28,14 @@ class BlockTable {
   int missing_blocks(int tokens) const;
   // Takes them; false (and nothing taken) if the pool has too few.
   bool grow(KvPool& pool, int tokens);
+  // Appends a block that others hold as well; before any other, blocks behind the window.
+  void share(KvPool& pool, BlockId block);
+  void skip();
+  // Exchanges a live block for another one with the same content.
+  void replace(KvPool& pool, int index, BlockId block);
   // Gives back the blocks wholly before `position`: nobody will look there again.
   void release_before(KvPool& pool, int position);
+  // The last blocks first: what is idle longest is no prefix of what is kept.
   void clear(KvPool& pool);
 
  private:

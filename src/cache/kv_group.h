@@ -10,6 +10,7 @@
 namespace arion {
 
 using BlockId = int32_t;
+using TokenId = int32_t;
 
 struct KvGroupSpec {
   int layers = 0;

@@ -20,7 +20,9 @@ SchedulerLimits limits_of(const ModelRunner& runner, const EngineOptions& option
   return {.max_sequences = options.max_sequences,
           .budget_tokens = runner.max_step_tokens(),
           .budget_logit_rows = runner.max_step_logit_rows(),
-          .target_step_us = options.target_step_us};
+          .target_step_us = options.target_step_us,
+          .policy = options.policy,
+          .reuses_prefixes = options.reuses_prefixes};
 }
 
 }  // namespace
@@ -28,6 +30,8 @@ SchedulerLimits limits_of(const ModelRunner& runner, const EngineOptions& option
 Engine::Engine(ModelRunner& runner, const Tokenizer& tokenizer, const EngineOptions& options)
     : runner_(runner),
       tokenizer_(tokenizer),
+      checks_integrity_(options.checks_integrity),
+      bounds_(options.queue),
       scheduler_(limits_of(runner, options), runner.kv_groups(), runner.pools()),
       // Models may have more rows of logits than there are tokens.
       vocab_(std::min(runner.vocab_size(), tokenizer.size())),
@@ -49,6 +53,7 @@ RequestId Engine::submit(Request request, Sink sink) {
   const int context = request.guidance.is_on() ? guided_context_ : context_;
   auto state = std::make_unique<RequestState>(id, std::move(request), std::move(sink), tokenizer_,
                                               vocab_, context);
+  state->wait_in(bounds_.enter(state->sequence().size()));
   {
     const std::lock_guard lock(mutex_);
     if (!failure_.empty()) {
@@ -92,7 +97,8 @@ void Engine::serve() {
       for (auto& [id, state] : requests_) scheduler_.cancel(state->sequence());
       return finish_all(FinishReason::cancelled, {});
     }
-    if (!requests_.empty()) step();
+    update_stats(requests_.empty() ? 0 : step());
+    if (checks_integrity_ && requests_.empty()) scheduler_.check_integrity();
   }
 }
 
@@ -113,28 +119,74 @@ void Engine::take_in(Inbox& inbox) {
     requests_.emplace(state->id(), std::move(state));
   }
   for (const RequestId id : inbox.cancelled) {
-    const auto at = requests_.find(id);
-    if (at == requests_.end()) continue;
-    scheduler_.cancel(at->second->sequence());
-    at->second->finish(FinishReason::cancelled);
-    requests_.erase(at);
+    if (requests_.contains(id)) end(id, {});
   }
+  end_expired();
 }
 
-void Engine::step() {
+void Engine::end_expired() {
+  const Clock::time_point now = Clock::now();
+  std::vector<RequestId> expired;
+  for (const auto& [id, state] : requests_) {
+    if (state->has_expired(now)) expired.push_back(id);
+  }
+  for (const RequestId id : expired) end(id, "its deadline has passed");
+}
+
+void Engine::end(RequestId request, const std::string& why) {
+  const auto at = requests_.find(request);
+  scheduler_.cancel(at->second->sequence());
+  at->second->finish(FinishReason::cancelled, why);
+  requests_.erase(at);
+}
+
+// Returns how many tokens it has computed.
+int Engine::step() {
   const Clock::time_point begin = Clock::now();
   const int64_t now_us =
       std::chrono::duration_cast<std::chrono::microseconds>(begin.time_since_epoch()).count();
   const BatchPlan& plan = scheduler_.plan(now_us, cost_.cost());
   CHECK(!plan.empty());
+  const int tokens = plan.tokens();
+  for (const Run& run : plan.runs) requests_.at(run.sequence->id)->leave_queue();
+  bool is_computed = true;
   try {
     advance(plan, runner_.run(plan));
   } catch (const std::exception& error) {
+    is_computed = false;
     fail_runs(plan, error.what());
   }
-  cost_.add(plan.tokens(), static_cast<double>(microseconds_since(begin)));
-  scheduler_.commit();
+  if (is_computed) {
+    scheduler_.commit();
+  } else {
+    scheduler_.abandon();
+  }
+  cost_.add(tokens, static_cast<double>(microseconds_since(begin)));
   forget_finished();
+  return tokens;
+}
+
+void Engine::update_stats(int step_tokens) {
+  const PrefixCounts& prefixes = scheduler_.prefix_counts();
+  const std::lock_guard lock(mutex_);
+  stats_.running = static_cast<int>(requests_.size()) - scheduler_.waiting();
+  stats_.waiting = scheduler_.waiting();
+  stats_.prefix_asked_tokens = prefixes.asked_tokens;
+  stats_.prefix_found_tokens = prefixes.found_tokens;
+  stats_.preemptions = scheduler_.preemptions();
+  stats_.steps += step_tokens > 0 ? 1 : 0;
+  stats_.step_tokens += step_tokens;
+  const auto used = [](const KvPool& pool) { return pool.blocks() - pool.available_blocks(); };
+  const auto fullest = std::ranges::max_element(runner_.pools(), {}, [&](const KvPool& pool) {
+    return static_cast<double>(used(pool)) / pool.blocks();
+  });
+  stats_.kv_blocks = fullest->blocks();
+  stats_.kv_blocks_used = used(*fullest);
+}
+
+EngineStats Engine::stats() const {
+  const std::lock_guard lock(mutex_);
+  return stats_;
 }
 
 void Engine::advance(const BatchPlan& plan, const StepResult& result) {
@@ -144,8 +196,9 @@ void Engine::advance(const BatchPlan& plan, const StepResult& result) {
   for (const Run& run : plan.runs) {
     if (run.logits == LogitsRows::none) continue;
     RequestState& state = *requests_.at(run.sequence->id);
-    const std::span logits(result.row(row), static_cast<size_t>(vocab_));
-    if (state.take_logits(*run.sequence, logits)) ready_.push_back(&state);
+    const StepResult rows{
+        .logits = result.row(row), .stride = result.stride, .rows = run.logit_rows()};
+    if (state.take_logits(run, rows)) ready_.push_back(&state);
     row += run.logit_rows();
   }
   sample();

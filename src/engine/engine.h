@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/engine_stats.h"
 #include "engine/request_state.h"
 #include "engine/scheduler.h"
 #include "engine/step_cost_fit.h"
@@ -23,6 +24,10 @@ namespace arion {
 struct EngineOptions {
   int max_sequences = 64;      // running at the same time
   int64_t target_step_us = 0;  // of steps that others' decoding waits for; 0 = none
+  QueuePolicy policy = QueuePolicy::fcfs;
+  QueueLimits queue;
+  bool reuses_prefixes = true;
+  bool checks_integrity = false;  // of all bookkeeping whenever nothing is left to do
 };
 
 // submit and cancel may be called by any thread.
@@ -36,7 +41,8 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Throws Error for a request that cannot be served, and after a failure of the engine itself.
+  // Throws Error for a request that cannot be served, for one too many (overloaded), and after a
+  // failure of the engine itself.
   RequestId submit(Request request, Sink sink);
   // Takes effect before the next step. Unknown and finished requests are ignored.
   void cancel(RequestId request);
@@ -44,6 +50,8 @@ class Engine {
   // Of each sequence of a request: prompt, or negative prompt, and answer together.
   int context_tokens() const { return context_; }
   int guided_context_tokens() const { return guided_context_; }  // of requests with guidance
+  // As of the last change.
+  EngineStats stats() const;
 
  private:
   struct Inbox {
@@ -58,15 +66,20 @@ class Engine {
   void serve();
   Inbox receive();
   void take_in(Inbox& inbox);
-  void step();
+  int step();
   void advance(const BatchPlan& plan, const StepResult& result);
   void sample();
+  void end_expired();
+  void end(RequestId request, const std::string& why);
   void fail_runs(const BatchPlan& plan, const std::string& message);
+  void update_stats(int step_tokens);
   void finish_all(FinishReason reason, const std::string& message);
   void forget_finished();
 
   ModelRunner& runner_;
   const Tokenizer& tokenizer_;
+  const bool checks_integrity_;
+  QueueBounds bounds_;
   Scheduler scheduler_;
   int vocab_;           // tokens that can be sampled
   int context_;         // tokens
@@ -79,9 +92,10 @@ class Engine {
   StepCostFit cost_;
 
   std::atomic<RequestId> next_id_ = 1;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable inbox_changed_;
   Inbox inbox_;          // guarded by mutex_
+  EngineStats stats_;    // guarded by mutex_
   std::string failure_;  // guarded by mutex_; why the engine stopped by itself
   std::thread thread_;   // last: starts when all else is there
 };

@@ -1,5 +1,6 @@
 // What a client asks of the engine, and what it hears back.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -43,6 +44,14 @@ struct Request {
   std::vector<TokenId> stop_ids;  // besides the model's end-of-generation tokens
   bool ignores_end = false;       // end-of-generation tokens are tokens like any other
   bool shows_control = false;     // control tokens are part of the text
+  // -1: none; n >= 0: of every prompt token but the first, with the n largest. Such a prompt is
+  // computed from its beginning. Not under guidance.
+  int prompt_logprobs = -1;
+  // A prefix computed for others is used only if they had the same salt.
+  std::string cache_salt;
+  std::string client;  // of engines that share among clients
+  int priority = 0;    // of engines with priorities: the least goes first
+  std::optional<std::chrono::steady_clock::time_point> deadline;  // ends as if cancelled then
 };
 
 enum class FinishReason : uint8_t {
@@ -74,6 +83,7 @@ constexpr const char* finish_reason_name(FinishReason reason) {
 struct RequestSummary {
   uint64_t seed = 0;                  // of the request, or the one drawn for it
   int prompt_tokens = 0;              // resumed tokens not included
+  int cached_tokens = 0;              // of the prompt that need not be computed
   int output_tokens = 0;              // resumed and stop tokens included
   std::optional<size_t> stop_string;  // index of the one that was found
   SamplerState sampler_state;         // to resume with
@@ -90,6 +100,8 @@ struct TokenEvent {
   // part of it; what may be the start of a stop string is held back until that is decided.
   std::string text;
   std::vector<TokenLogprobs> logprobs;  // one per token if the request asks for them
+  // Once, if the request asks for them: of the prompt tokens 1, 2, ...
+  std::vector<TokenLogprobs> prompt_logprobs;
   FinishReason finish = FinishReason::none;
   RequestSummary summary;  // when finish is not none
   std::string error;       // when finish is error

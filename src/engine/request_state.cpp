@@ -49,11 +49,12 @@ RequestState::RequestState(RequestId id, Request request, Sink sink, const Token
     : id_(id),
       request_(std::move(request)),
       sink_(std::move(sink)),
+      vocab_(vocab),
       context_(context),
       seed_(resolve_seed(request_.sampling)),
       detokenizer_(tokenizer, {.show_control = request_.shows_control}),
       stops_(request_.stop_strings) {
-  check(vocab, context);
+  check();
   sampler_state_ = request_.sampler_state.value_or(initial_state(request_.sampling));
   ends_ = request_.stop_ids;
   if (!request_.ignores_end) {
@@ -64,6 +65,13 @@ RequestState::RequestState(RequestId id, Request request, Sink sink, const Token
   sequence_.id = id;
   sequence_.tokens = std::move(request_.tokens);
   sequence_.prompt_tokens = sequence_.size() - request_.resumed_tokens;
+  sequence_.cache_salt = request_.cache_salt;
+  sequence_.client = request_.client;
+  sequence_.priority = request_.priority;
+  if (request_.prompt_logprobs >= 0) {
+    sequence_.logits = LogitsRows::all;
+    prompt_logprobs_.emplace(request_.prompt_logprobs);
+  }
   if (request_.guidance.is_on()) start_guidance();
   replay();
 }
@@ -73,11 +81,12 @@ void RequestState::start_guidance() {
   tokens.insert(tokens.end(), sequence_.tokens.begin() + sequence_.prompt_tokens,
                 sequence_.tokens.end());
   negative_.emplace(id_, std::move(tokens), request_.resumed_tokens, request_.guidance.scale);
+  negative_->sequence().cache_salt = request_.cache_salt;
   sequence_.companion = &negative_->sequence();
 }
 
-void RequestState::check(int vocab, int context) const {
-  check_params(request_.sampling, vocab);
+void RequestState::check() const {
+  check_params(request_.sampling, vocab_);
   const std::vector<TokenId>& tokens = request_.tokens;
   const auto size = static_cast<int64_t>(tokens.size());
   if (request_.resumed_tokens < 0 || request_.resumed_tokens >= size) {
@@ -86,9 +95,10 @@ void RequestState::check(int vocab, int context) const {
          "token",
          size, request_.resumed_tokens);
   }
-  check_prompt("prompt", tokens, vocab, context);
+  const bool wants_answer = request_.max_tokens != 0;
+  check_prompt("prompt", tokens, vocab_, context_ + (wants_answer ? 0 : 1));
   check_guidance(request_.guidance);
-  check_prompt("negative prompt", request_.guidance.negative_tokens, vocab, context,
+  check_prompt("negative prompt", request_.guidance.negative_tokens, vocab_, context_,
                request_.resumed_tokens);
   if (request_.max_tokens < 0) {
     fail(ErrorCode::bad_input, "max_tokens is {}, expected 0 or more", request_.max_tokens);
@@ -98,9 +108,16 @@ void RequestState::check(int vocab, int context) const {
          request_.min_tokens, request_.max_tokens);
   }
   for (const TokenId stop : request_.stop_ids) {
-    if (stop >= 0 && stop < vocab) continue;
+    if (stop >= 0 && stop < vocab_) continue;
     fail(ErrorCode::usage, "stop id {} is outside the vocabulary, expected 0 to {}", stop,
-         vocab - 1);
+         vocab_ - 1);
+  }
+  if (request_.prompt_logprobs < -1 || request_.prompt_logprobs > kMaxLogprobs) {
+    fail(ErrorCode::bad_input, "prompt_logprobs is {}, expected -1 to {}", request_.prompt_logprobs,
+         kMaxLogprobs);
+  }
+  if (request_.prompt_logprobs >= 0 && request_.guidance.is_on()) {
+    fail(ErrorCode::bad_input, "there are no prompt_logprobs under guidance");
   }
 }
 
@@ -131,7 +148,8 @@ FinishReason RequestState::finish_of_length() const {
 FinishReason RequestState::finish_at_start() const {
   const bool has_stopped =
       stops_.stop() || (request_.resumed_tokens > 0 && is_stop_token(sequence_.tokens.back()));
-  return has_stopped ? FinishReason::stop : finish_of_length();
+  if (has_stopped) return FinishReason::stop;
+  return prompt_logprobs_ ? FinishReason::none : finish_of_length();
 }
 
 History RequestState::history() const {
@@ -142,9 +160,11 @@ History RequestState::history() const {
   return result;
 }
 
-bool RequestState::take_logits(const Sequence& sequence, std::span<float> logits) {
-  logits_ = logits;
-  return !negative_ || negative_->take(sequence, logits);
+bool RequestState::take_logits(const Run& run, const StepResult& rows) {
+  if (run.logits == LogitsRows::all) prompt_logprobs_->take(run.first, rows);
+  if (run.first + run.count < run.sequence->size()) return true;  // rows of the prompt alone
+  logits_ = {rows.row(rows.rows - 1), static_cast<size_t>(vocab_)};
+  return !negative_ || negative_->take(*run.sequence, logits_);
 }
 
 void RequestState::sample(Sampler& sampler) noexcept {
@@ -152,6 +172,11 @@ void RequestState::sample(Sampler& sampler) noexcept {
                       .choice = request_.choice,
                       .position = static_cast<uint32_t>(sequence_.size())};
   try {
+    if (prompt_logprobs_ && prompt_logprobs_->has_rows()) {
+      const auto prompt = static_cast<size_t>(sequence_.prompt_tokens);
+      prompt_logprobs_->compute(std::span(sequence_.tokens).first(prompt), vocab_, sampler);
+    }
+    if (logits_.empty() || finish_of_length() != FinishReason::none) return;
     if (negative_) logits_ = negative_->combine();
     sample_ = sampler.sample(logits_, request_.sampling, key, history());
   } catch (const Error& error) {
@@ -166,11 +191,19 @@ FinishReason RequestState::advance() {
     finish(FinishReason::error, sample_error_->what(), sample_error_->code());
     return FinishReason::error;
   }
-  sampler_state_ = sample_.state;
-  TokenEvent event{.tokens = {sample_.token}};
-  if (sample_.logprobs) event.logprobs.push_back(std::move(*sample_.logprobs));
-  if (first_token_ == Clock::time_point{}) first_token_ = Clock::now();
-  event.finish = accept(event.tokens.front(), event.text);
+  if (logits_.empty()) return FinishReason::none;  // there is more of the prompt
+  logits_ = {};
+  sequence_.logits = LogitsRows::last;
+  TokenEvent event;
+  if (prompt_logprobs_) event.prompt_logprobs = prompt_logprobs_->hand_out();
+  event.finish = finish_of_length();
+  if (event.finish == FinishReason::none) {
+    sampler_state_ = sample_.state;
+    event.tokens = {sample_.token};
+    if (sample_.logprobs) event.logprobs.push_back(std::move(*sample_.logprobs));
+    if (first_token_ == Clock::time_point{}) first_token_ = Clock::now();
+    event.finish = accept(sample_.token, event.text);
+  }
   const FinishReason reason = event.finish;
   if (reason != FinishReason::none) event.summary = summary();
   send(std::move(event));
@@ -215,6 +248,7 @@ void RequestState::send(TokenEvent event) {
 RequestSummary RequestState::summary() const {
   RequestSummary result{.seed = seed_,
                         .prompt_tokens = sequence_.prompt_tokens,
+                        .cached_tokens = sequence_.cached_tokens,
                         .output_tokens = output_tokens(),
                         .stop_string = stops_.stop(),
                         .sampler_state = sampler_state_,

@@ -1,10 +1,13 @@
 // A request inside the engine: its sequence, sampling key, text and times.
 #pragma once
 #include <chrono>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "engine/negative_prompt.h"
+#include "engine/prompt_logprobs.h"
+#include "engine/queue_bounds.h"
 #include "engine/request.h"
 #include "sample/sampler.h"
 #include "text/detokenizer.h"
@@ -28,20 +31,27 @@ class RequestState {
 
   // Whether the tokens given already are a whole answer.
   FinishReason finish_at_start() const;
-  // Takes the logits [vocab] after the last token of one of its sequences; they must stay until
-  // they are sampled. Returns whether that can be done now.
-  bool take_logits(const Sequence& sequence, std::span<float> logits);
+  // Holds its place in the queue until its first step, or its end.
+  void wait_in(QueueBounds::Place place) { place_.emplace(std::move(place)); }
+  void leave_queue() { place_.reset(); }
+
+  // Takes the logits of a run of one of its sequences; they must stay until they are sampled.
+  // Returns whether there is something to sample now.
+  bool take_logits(const Run& run, const StepResult& rows);
   // Chooses a token by the logits taken. Different requests may do so at the same time.
   void sample(Sampler& sampler) noexcept;
-  // Appends what sample() chose and sends the event. Returns whether that was the end. An unusable
-  // row ends the request with an error.
+  bool has_expired(Clock::time_point now) const {
+    return request_.deadline && now >= *request_.deadline;
+  }
+  // Appends what sample() chose, if it did, and sends the event. Returns whether that was the end.
+  // An unusable row ends the request with an error.
   FinishReason advance();
   // Sends the last event of a request that ends outside advance(). Never throws.
   void finish(FinishReason reason, std::string error = {}, ErrorCode code = ErrorCode::failed);
 
  private:
   History history() const;
-  void check(int vocab, int context) const;
+  void check() const;
   void start_guidance();
   void replay();
   bool is_stop_token(TokenId token) const;
@@ -55,15 +65,17 @@ class RequestState {
   RequestId id_;
   Request request_;
   Sink sink_;
-  int context_;
+  int vocab_, context_;  // tokens
   uint64_t seed_;
   SamplerState sampler_state_;  // after the last token
   Sample sample_;               // the next one
   std::optional<Error> sample_error_;
   std::vector<TokenId> ends_;  // tokens that end the answer
   Sequence sequence_;
+  std::optional<QueueBounds::Place> place_;
   std::optional<NegativePrompt> negative_;  // under guidance
-  std::span<float> logits_;                 // after the last token
+  std::optional<PromptLogprobs> prompt_logprobs_;
+  std::span<float> logits_;  // after the last token; none: only rows of the prompt were taken
   Detokenizer detokenizer_;
   StopMatcher stops_;
   size_t shown_ahead_ = 0;  // bytes held back by stops_ that belong to resumed tokens

@@ -42,7 +42,9 @@ Scheduler::Scheduler(const SchedulerLimits& limits, std::span<const KvGroupSpec>
       groups_(groups),
       pools_(pools),
       max_sequence_tokens_(tokens_alone(groups, pools, 1)),
-      max_pair_tokens_(tokens_alone(groups, pools, 2)) {
+      max_pair_tokens_(tokens_alone(groups, pools, 2)),
+      tree_(groups, pools),
+      waiting_(limits.policy) {
   CHECK(groups.size() == pools.size());
   if (limits.max_sequences < 1 || limits.budget_tokens < 1 || limits.budget_logit_rows < 1 ||
       max_sequence_tokens_ < 1) {
@@ -64,16 +66,15 @@ void Scheduler::add(Sequence& sequence) {
     member.state = Sequence::State::waiting;
     member.kv.resize(groups_.size());
   });
-  waiting_.push_back(&sequence);
+  waiting_.add(sequence);
 }
 
 void Scheduler::cancel(Sequence& sequence) {
   CHECK(plan_.empty());
-  std::erase(waiting_, &sequence);
+  waiting_.remove(sequence);
   for_pair(sequence, [&](Sequence& member) {
     std::erase(running_, &member);
-    release(member);
-    member.state = Sequence::State::finished;
+    finish(member);
   });
 }
 
@@ -83,6 +84,7 @@ const BatchPlan& Scheduler::plan(int64_t now_us, const StepCost& cost) {
   has_preempted_ = false;
   Budget budget = step_budget(cost);
   plan_running(budget);
+  first_started_ = running_.size();
   // What was just preempted must not take the blocks it gave up for others.
   if (!has_preempted_) plan_waiting(budget, now_us);
   return plan_;
@@ -90,8 +92,11 @@ const BatchPlan& Scheduler::plan(int64_t now_us, const StepCost& cost) {
 
 void Scheduler::commit() {
   for (const Run& run : plan_.runs) {
-    run.sequence->computed += run.count;
-    release_behind_window(*run.sequence);
+    Sequence& sequence = *run.sequence;
+    sequence.computed += run.count;
+    publish(sequence);
+    release_behind_window(sequence);
+    if (run.first >= sequence.prompt_tokens) waiting_.charge(sequence, run.count);
   }
   plan_.runs.clear();
   for (Sequence* sequence : running_) {
@@ -99,9 +104,24 @@ void Scheduler::commit() {
   }
   std::erase_if(running_, [&](Sequence* sequence) {
     const bool is_finished = sequence->state == Sequence::State::finished;
-    if (is_finished) release(*sequence);
+    if (is_finished) finish(*sequence);
     return is_finished;
   });
+}
+
+// What such a step has left in blocks nobody may find. Who has started without a run starts anew:
+// perhaps with copies that were not made.
+void Scheduler::abandon() {
+  for (const Run& run : plan_.runs) {
+    run.sequence->state = Sequence::State::finished;
+    tree_.leave(run.sequence->prefix);
+  }
+  for (size_t i = first_started_; i < running_.size(); ++i) {
+    release(*running_[i]);
+    if (running_[i]->state == Sequence::State::running) enter(*running_[i]);
+  }
+  plan_.runs.clear();
+  commit();
 }
 
 // The configured budget, or less of it where someone's next token would wait too long; running
@@ -136,7 +156,7 @@ int Scheduler::affordable_tokens(const Sequence& sequence, int wanted) const {
   for (size_t g = 0; g < groups_.size(); ++g) {
     const BlockTable& table = sequence.kv[g];
     const int64_t room = int64_t{table.capacity_tokens()} +
-                         int64_t{pools_[g].free_blocks()} * kBlockTokens - sequence.computed;
+                         int64_t{pools_[g].available_blocks()} * kBlockTokens - sequence.computed;
     wanted = static_cast<int>(std::min<int64_t>(wanted, room));
   }
   return wanted;
@@ -149,20 +169,21 @@ int Scheduler::peak_blocks(const KvGroupSpec& group, int tokens) const {
   return std::min(all, window_blocks(group.window) + blocks_for(limits_.budget_tokens));
 }
 
+// Blocks the sequence will still take for all tokens it has.
+int Scheduler::missing_blocks(const Sequence& sequence, size_t group) const {
+  const int peak = peak_blocks(groups_[group], sequence.size());
+  return std::max(0, peak - sequence.kv[group].live_blocks());
+}
+
 // Whether there are blocks for all tokens the sequence has, after what running sequences will
 // still take for theirs and one block more for the growth of each. Alone it may always start.
 bool Scheduler::can_admit(const Sequence& sequence) const {
   if (running_.empty()) return true;
   for (size_t g = 0; g < groups_.size(); ++g) {
-    int64_t needed = peak_blocks(groups_[g], sequence.size());
-    if (sequence.companion != nullptr) {
-      needed += peak_blocks(groups_[g], sequence.companion->size());
-    }
-    for (const Sequence* other : running_) {
-      const int held = other->kv[g].live_blocks();
-      needed += std::max(0, peak_blocks(groups_[g], other->size()) - held) + 1;
-    }
-    if (needed > pools_[g].free_blocks()) return false;
+    int64_t needed = missing_blocks(sequence, g);
+    if (sequence.companion != nullptr) needed += missing_blocks(*sequence.companion, g);
+    for (const Sequence* other : running_) needed += missing_blocks(*other, g) + 1;
+    if (needed > pools_[g].available_blocks()) return false;
   }
   return true;
 }
@@ -181,29 +202,77 @@ void Scheduler::plan_running(Budget& budget) {
 }
 
 void Scheduler::plan_waiting(Budget& budget, int64_t now_us) {
-  while (!waiting_.empty() && budget.tokens > 0) {
-    Sequence& sequence = *waiting_.front();
-    const int members = sequence.companion == nullptr ? 1 : 2;
+  while (budget.tokens > 0) {
+    Sequence* next = waiting_.next([&](const Sequence& s) { return !is_being_computed(s); });
+    if (next == nullptr) return;
+    const int members = next->companion == nullptr ? 1 : 2;
     if (running() + members > limits_.max_sequences && !running_.empty()) return;
-    if (!can_admit(sequence)) return;
-    if (affordable_tokens(sequence, wanted_tokens(sequence, budget, 0)) <= 0) return;
-    waiting_.pop_front();
-    for_pair(sequence, [&](Sequence& member) { start(member, budget, now_us); });
+    for_pair(*next, [&](Sequence& member) { enter(member); });
+    const bool has_row = wanted_tokens(*next, budget, 0) > 0;
+    if (!has_row || !can_admit(*next) || affordable_tokens(*next, 1) <= 0) {
+      for_pair(*next, [&](Sequence& member) { release(member); });
+      return;
+    }
+    waiting_.remove(*next);
+    for_pair(*next, [&](Sequence& member) { start(member, budget, now_us); });
   }
+}
+
+// At least the last token is computed, for its logits.
+PrefixMatch Scheduler::find_prefix(const Sequence& sequence) const {
+  if (!limits_.reuses_prefixes || sequence.logits == LogitsRows::all) return {};
+  const std::span<const TokenId> tokens = sequence.tokens;
+  return tree_.find(sequence.cache_salt, tokens.first(tokens.size() - 1));
+}
+
+// Whether someone who runs is about to publish a whole block more of the prompt, or all of it.
+bool Scheduler::is_being_computed(const Sequence& sequence) const {
+  const PrefixMatch match = find_prefix(sequence);
+  if (match.node == nullptr) return false;
+  const auto begin = match.full_tokens;
+  const auto rest = std::span(sequence.tokens).subspan(static_cast<size_t>(begin));
+  return std::ranges::any_of(running_, [&](const Sequence* other) {
+    if (other->prefix.node != match.node || other->computed >= other->prompt_tokens) return false;
+    const auto prompt = std::span(other->tokens).first(static_cast<size_t>(other->prompt_tokens));
+    const auto coming = prompt.subspan(static_cast<size_t>(begin));
+    const auto common = std::ranges::mismatch(rest, coming).in1 - rest.begin();
+    const int gain = static_cast<int>(common) - match.tail_tokens;
+    return common >= kBlockTokens || (begin + common >= sequence.size() - 1 && gain > 1);
+  });
+}
+
+// Takes the full blocks of what is there.
+void Scheduler::enter(Sequence& sequence) {
+  if (!limits_.reuses_prefixes) return;
+  sequence.prefix = tree_.enter(sequence.cache_salt, find_prefix(sequence), sequence.kv);
+  sequence.computed = sequence.prefix.tokens;
 }
 
 // A companion may have to wait for its first tokens.
 void Scheduler::start(Sequence& sequence, Budget& budget, int64_t now_us) {
   running_.push_back(&sequence);
   sequence.state = Sequence::State::running;
-  if (sequence.started_us < 0) sequence.started_us = now_us;
+  const PrefixMatch match = find_prefix(sequence);
+  if (match.tail != nullptr && match.full_tokens == sequence.computed &&
+      tree_.copy_tail(match, sequence.kv, plan_.copies)) {
+    sequence.computed = match.tokens();
+  }
+  if (sequence.started_us < 0) {
+    sequence.started_us = now_us;
+    sequence.cached_tokens = std::min(sequence.computed, sequence.prompt_tokens);
+    prefix_counts_.asked_tokens += sequence.prompt_tokens;
+    prefix_counts_.found_tokens += sequence.cached_tokens;
+  }
+  waiting_.charge(sequence, sequence.pending());
   const int tokens = affordable_tokens(sequence, wanted_tokens(sequence, budget, 0));
   if (tokens > 0) schedule(sequence, tokens, budget);
 }
 
 void Scheduler::schedule(Sequence& sequence, int tokens, Budget& budget) {
+  const int end = sequence.computed + tokens;
   for (size_t g = 0; g < groups_.size(); ++g) {
-    CHECK(sequence.kv[g].grow(pools_[g], sequence.computed + tokens));
+    tree_.make_room(static_cast<int>(g), sequence.kv[g].missing_blocks(end));
+    CHECK(sequence.kv[g].grow(pools_[g], end));
   }
   const bool reaches_end = tokens == sequence.pending();
   const bool wants_logits =
@@ -228,23 +297,61 @@ void Scheduler::preempt_youngest() {
   Sequence& youngest = *running_[size - (is_companion ? 2 : 1)];
   for_pair(youngest, [&](Sequence& member) {
     running_.pop_back();
+    publish(member);
     release(member);
-    member.computed = 0;
     member.state = Sequence::State::waiting;
     ++member.preemptions;
   });
-  waiting_.push_front(&youngest);
+  waiting_.add_preempted(youngest);
+  ++preemptions_;
   has_preempted_ = true;
 }
 
+// Full blocks as soon as they are computed; the begun one when the prompt is, for those who will
+// go on from it, and when the sequence gives it up.
+void Scheduler::publish(Sequence& sequence) {
+  if (sequence.prefix.node == nullptr) return;
+  const auto computed =
+      std::span<const TokenId>(sequence.tokens).first(static_cast<size_t>(sequence.computed));
+  tree_.publish(sequence.prefix, computed, sequence.kv);
+  const bool goes_on =
+      sequence.state == Sequence::State::running && sequence.computed != sequence.prompt_tokens;
+  if (!goes_on) tree_.publish_tail(sequence.prefix, computed, sequence.kv);
+}
+
+void Scheduler::finish(Sequence& sequence) {
+  sequence.state = Sequence::State::finished;
+  publish(sequence);
+  release(sequence);
+}
+
 void Scheduler::release(Sequence& sequence) {
+  tree_.leave(sequence.prefix);
   for (size_t g = 0; g < sequence.kv.size(); ++g) sequence.kv[g].clear(pools_[g]);
+  sequence.computed = 0;
 }
 
 void Scheduler::release_behind_window(Sequence& sequence) {
   for (size_t g = 0; g < groups_.size(); ++g) {
     if (groups_[g].window == 0) continue;
     sequence.kv[g].release_before(pools_[g], groups_[g].first_visible(sequence.computed));
+  }
+}
+
+void Scheduler::check_integrity() const {
+  CHECK(plan_.empty());
+  tree_.check_integrity();
+  for (size_t g = 0; g < pools_.size(); ++g) {
+    std::vector<int> references(static_cast<size_t>(pools_[g].blocks()));
+    for (const Sequence* sequence : running_) {
+      const BlockTable& table = sequence->kv[g];
+      for (auto i = static_cast<size_t>(table.first_live()); i < table.blocks().size(); ++i) {
+        ++references[static_cast<size_t>(table.blocks()[i])];
+      }
+    }
+    for (size_t b = 0; b < references.size(); ++b) {
+      CHECK(references[b] == pools_[g].references(static_cast<BlockId>(b)));
+    }
   }
 }
 

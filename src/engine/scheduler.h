@@ -4,15 +4,21 @@
 // many, oldest first, within the step's budget, and none is left without a token while an older
 // one takes many. Waiting sequences start in order of arrival when there are blocks for all they
 // are known to need. When a running sequence finds no block at all, the youngest running one gives
-// its blocks back and waits at the head of the queue, to be computed again. The oldest always
-// advances, so every sequence finishes. A sequence and its companion are of one age: they start,
-// are preempted and end together.
+// its blocks back and waits at the head of the queue. The oldest always advances, so every sequence
+// finishes. A sequence and its companion are of one age: they start, are preempted and end
+// together.
+//
+// What is computed stays in the prefix tree as long as nobody needs the blocks. A sequence starts
+// behind the longest prefix it finds there; while another one is computing more of its prompt it
+// waits for that. So preempted sequences go on where they were, and several answers to one prompt
+// compute it once.
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
+#include "cache/prefix_tree.h"
+#include "engine/waiting_queue.h"
 #include "sequence/batch_plan.h"
 
 namespace arion {
@@ -22,6 +28,14 @@ struct SchedulerLimits {
   int budget_tokens = 512;     // per step
   int budget_logit_rows = 64;  // per step
   int64_t target_step_us = 0;  // for steps that others' decoding waits for; 0 = no target
+  QueuePolicy policy = QueuePolicy::fcfs;
+  bool reuses_prefixes = true;
+};
+
+// Since the start, of sequences that have started.
+struct PrefixCounts {
+  int64_t asked_tokens = 0;  // prompt
+  int64_t found_tokens = 0;  // of it, in the tree
 };
 
 // A linear model of a step's time, fitted by whoever runs the steps.
@@ -52,8 +66,17 @@ class Scheduler {
   const BatchPlan& plan(int64_t now_us, const StepCost& cost);
   // After the step was computed and the sequences got their new tokens or state finished.
   void commit();
+  // Instead, after a step that could not be computed: all of its sequences are finished.
+  void abandon();
 
-  int waiting() const { return static_cast<int>(waiting_.size()); }  // companions not counted
+  // Gives up all that is kept for later.
+  void forget_prefixes() { tree_.forget_all_idle(); }
+  const PrefixCounts& prefix_counts() const { return prefix_counts_; }
+  int64_t preemptions() const { return preemptions_; }
+  // Throws std::logic_error when blocks and bookkeeping disagree; between commit and plan.
+  void check_integrity() const;
+
+  int waiting() const { return waiting_.size(); }  // companions not counted
   int running() const { return static_cast<int>(running_.size()); }
 
  private:
@@ -65,13 +88,19 @@ class Scheduler {
   int wanted_tokens(const Sequence& sequence, const Budget& budget, int later) const;
   int affordable_tokens(const Sequence& sequence, int wanted) const;
   bool can_admit(const Sequence& sequence) const;
+  int missing_blocks(const Sequence& sequence, size_t group) const;
   int peak_blocks(const KvGroupSpec& group, int tokens) const;
   void plan_running(Budget& budget);
   void plan_waiting(Budget& budget, int64_t now_us);
+  PrefixMatch find_prefix(const Sequence& sequence) const;
+  bool is_being_computed(const Sequence& sequence) const;
+  void enter(Sequence& sequence);
   void start(Sequence& sequence, Budget& budget, int64_t now_us);
   void schedule(Sequence& sequence, int tokens, Budget& budget);
   bool has_younger(const Sequence& sequence) const;
   void preempt_youngest();
+  void publish(Sequence& sequence);
+  void finish(Sequence& sequence);
   void release(Sequence& sequence);
   void release_behind_window(Sequence& sequence);
 
@@ -79,10 +108,14 @@ class Scheduler {
   std::span<const KvGroupSpec> groups_;
   std::span<KvPool> pools_;
   int max_sequence_tokens_, max_pair_tokens_;
-  std::deque<Sequence*> waiting_;   // by arrival, without companions
-  std::vector<Sequence*> running_;  // by arrival, companions behind their sequence
+  PrefixTree tree_;
+  WaitingQueue waiting_;            // without companions
+  std::vector<Sequence*> running_;  // by their start, companions behind their sequence
   BatchPlan plan_;
   bool has_preempted_ = false;  // in the current plan
+  size_t first_started_ = 0;    // in running_: those that the current plan has started
+  PrefixCounts prefix_counts_;
+  int64_t preemptions_ = 0;
 };
 
 }  // namespace arion

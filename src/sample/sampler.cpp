@@ -36,6 +36,11 @@ Sample Sampler::sample(std::span<float> logits, const SamplingParams& params, co
   return result;
 }
 
+TokenLogprobs Sampler::logprobs(std::span<const float> logits, int count, TokenId token) {
+  row_.scan(logits);
+  return model_logprobs(row_, count, token);
+}
+
 TokenId Sampler::choose(const SamplingParams& params, const SampleKey& key, SamplerState& state) {
   for_each_stage(params, [&](const Stage& stage) { stage.apply(survivors_, params, key); });
   if (params.mirostat.version != 0) {

@@ -24,6 +24,8 @@ class Sampler {
   // Error{bad_input} if a logit is NaN or +infinity, or if no token is allowed.
   Sample sample(std::span<float> logits, const SamplingParams& params, const SampleKey& key,
                 const History& history = {});
+  // Of a token that was not chosen here, with its `count` best rivals. Throws as above.
+  TokenLogprobs logprobs(std::span<const float> logits, int count, TokenId token);
 
  private:
   TokenId choose(const SamplingParams& params, const SampleKey& key, SamplerState& state);

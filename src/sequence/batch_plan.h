@@ -27,12 +27,6 @@ struct Run {
   }
 };
 
-// A copy-on-write: the runner copies these, in order, before it computes anything.
-struct BlockCopy {
-  int group = 0;
-  BlockId from = 0, to = 0;
-};
-
 struct BatchPlan {
   std::vector<Run> runs;
   std::vector<BlockCopy> copies;

@@ -1,13 +1,13 @@
 // A sequence: its tokens and how much of it the model has seen.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "cache/block_table.h"
+#include "cache/prefix_tree.h"
 
 namespace arion {
-
-using TokenId = int32_t;
 
 // Which of a run's rows produce logits.
 enum class LogitsRows : uint8_t {
@@ -27,6 +27,11 @@ struct Sequence {
   int prompt_tokens = 0;
   int computed = 0;            // tokens whose keys and values are final
   std::vector<BlockTable> kv;  // [groups]
+  PrefixCursor prefix;         // what of it is in the prefix tree
+  std::string cache_salt;      // shares a prefix only with sequences that have the same
+  std::string client;          // of queues that are fair among clients
+  int priority = 0;            // of queues by priority: the least goes first
+  int cached_tokens = 0;       // of the prompt that were found when it first started
   int preemptions = 0;         // times its blocks were taken away
   int64_t started_us = -1;     // when it first got blocks; -1: not yet
   // Starts, is preempted and ends with this one, and has none of its own. Null: none.

@@ -1,6 +1,8 @@
 // A runner without a model: logits are a function of the tokens a query can see, read back through
 // the block tables as real kernels read keys and values.
 #pragma once
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
@@ -63,6 +65,12 @@ class FakeRunner final : public ModelRunner {
   StepResult run(const BatchPlan& plan) override {
     if (before_step) before_step(plan);
     logits_.clear();
+    for (const BlockCopy& copy : plan.copies) {
+      std::vector<TokenId>& slots = slots_[static_cast<size_t>(copy.group)];
+      std::copy_n(slots.begin() + copy.from * kBlockTokens, kBlockTokens,
+                  slots.begin() + copy.to * kBlockTokens);
+    }
+    computed_tokens_ += plan.tokens();
     for (const Run& run : plan.runs) {
       for (int p = run.first; p < run.first + run.count; ++p) {
         for (size_t g = 0; g < groups_.size(); ++g) {
@@ -80,11 +88,13 @@ class FakeRunner final : public ModelRunner {
             .rows = static_cast<int>(logits_.size() / vocab)};
   }
 
+  // What no sequence holds.
   int free_blocks() const {
     int sum = 0;
-    for (const KvPool& pool : pools_) sum += pool.free_blocks();
+    for (const KvPool& pool : pools_) sum += pool.available_blocks();
     return sum;
   }
+  int computed_tokens() const { return computed_tokens_; }
   int all_blocks() const { return options_.blocks * static_cast<int>(groups_.size()); }
 
   // Called on the engine's thread before a step; may throw.
@@ -113,6 +123,7 @@ class FakeRunner final : public ModelRunner {
   std::vector<KvPool> pools_;
   std::vector<std::vector<TokenId>> slots_;  // [groups][blocks * kBlockTokens]
   std::vector<float> logits_;
+  std::atomic<int> computed_tokens_ = 0;
 };
 
 }  // namespace arion::test
