@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -102,8 +103,9 @@ class VocabularyConverter {
     constexpr std::string_view kText = "a";
     const std::vector<int32_t> inside = tokenizer_.encode(kText, {.add_special = false});
     const std::vector<int32_t> all = tokenizer_.encode(kText);
-    const auto found = std::ranges::search(all, inside);
-    const auto before = found.begin() - all.begin(), after = all.end() - found.end();
+    const auto found = std::search(all.begin(), all.end(), inside.begin(), inside.end());
+    const auto before = found - all.begin();
+    const auto after = all.end() - found - static_cast<std::ptrdiff_t>(inside.size());
     if (before > 1 || after > 1) refuse("it puts more than one token in front of texts or behind");
     SpecialIds& special = vocabulary_.special;
     if (before == 1) special.bos = all.front();

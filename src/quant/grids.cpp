@@ -189,6 +189,8 @@ class GridEncoder {
     for (int i = begin; i < end; ++i) largest = std::max(largest, std::fabs(source_.x[i]));
     if (largest < kZeroGroup) return 0;
     const auto& values = code_values(format_.table).value;
+    // From the step that gives the largest value the largest level, down to where it is cut off;
+    // six steps found nothing better than these four on SmolLM2.
     const float widest = largest / *std::ranges::max_element(values);
     Fit best, second;
     for (const float part : {1.0f, 0.87f, 0.74f, 0.61f}) {
