@@ -33,9 +33,12 @@ inline void split_fifth_bits(const uint8_t (&bytes)[4], uint8_t* codes) {
 }
 
 inline void join_fifth_bits(const uint8_t* codes, uint8_t (&bytes)[4]) {
-  for (int i = 0; i < 4; ++i) bytes[i] = 0;
-  for (int i = 0; i < 32; ++i) {
-    bytes[i / 8] |= static_cast<uint8_t>((codes[i] >> 4 & 1) << i % 8);
+  for (int i = 0; i < 4; ++i) {
+    uint64_t eight;
+    std::memcpy(&eight, codes + 8 * i, sizeof eight);
+    // The product carries the bit of byte k to bit 56 + k; no two bits meet.
+    bytes[i] =
+        static_cast<uint8_t>(((eight >> 4 & 0x0101010101010101u) * 0x0102040810204080u) >> 56);
   }
 }
 

@@ -53,13 +53,11 @@ Range range_of(const Parts& parts) {
 // Whole parts of (x - min) * inverse + middle, within 0 .. max_code.
 void round_parts(const Parts& parts, float min, float inverse, float middle, int max_code,
                  uint8_t* codes) {
-  std::array<QuadMask, kParts> steps;
+  using Bytes = uint8_t __attribute__((vector_size(kQuadLanes)));
   for (int i = 0; i < kParts; ++i) {
-    const Quad step = (parts[i] - min) * inverse + middle;
-    steps[i] = __builtin_convertvector(clamp(step, 0, static_cast<float>(max_code)), QuadMask);
-  }
-  for (int i = 0; i < kValues; ++i) {
-    codes[i] = static_cast<uint8_t>(steps[i / kQuadLanes][i % kQuadLanes]);
+    const Quad step = clamp((parts[i] - min) * inverse + middle, 0, static_cast<float>(max_code));
+    const auto bytes = __builtin_convertvector(__builtin_convertvector(step, QuadMask), Bytes);
+    std::memcpy(codes + kQuadLanes * i, &bytes, sizeof bytes);
   }
 }
 
