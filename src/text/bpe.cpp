@@ -1,7 +1,6 @@
 // BPE (Sennrich et al. 2016, over bytes as in GPT-2): construction of the rules and encoding.
 #include "text/bpe.h"
 
-#include <bit>
 #include <utility>
 
 #include "text/token_spelling.h"
@@ -9,13 +8,6 @@
 
 namespace arion {
 namespace {
-
-constexpr uint64_t kNoPair = UINT64_MAX;
-constexpr uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;  // its products hash well in the top bits
-
-uint64_t pair_key(int32_t left, int32_t right) {
-  return uint64_t{static_cast<uint32_t>(left)} << 32 | static_cast<uint32_t>(right);
-}
 
 bool is_text_token(TokenType type) {
   using enum TokenType;
@@ -29,19 +21,10 @@ Bpe::Bpe(const Vocabulary& vocabulary, WordSplitter splitter, BpeOptions options
       options_(options),
       token_count_(static_cast<int32_t>(vocabulary.tokens.size())),
       map_(bytes_, vocabulary.tokens.size()),
-      unknown_(vocabulary.special.unknown),
-      rules_(std::bit_ceil(2 * vocabulary.merges.size() + 2), Rule{kNoPair, {}}),
-      rules_shift_(64 - std::countr_zero(rules_.size())),
-      known_words_(vocabulary.tokens.size()) {
+      unknown_(vocabulary.special.unknown) {
   add_tokens(vocabulary);
   add_byte_symbols(vocabulary);
-  for (size_t rank = 0; rank < vocabulary.merges.size(); ++rank) {
-    const std::string_view merge = vocabulary.merges[rank];
-    const size_t space = merge.find(' ', 1);
-    const std::string left = decode_spelling(merge.substr(0, space));
-    const std::string right = decode_spelling(merge.substr(space + 1));
-    add_merge(intern(left), intern(right), {static_cast<uint32_t>(rank), intern(left + right)});
-  }
+  add_merges(vocabulary.merges);
 }
 
 void Bpe::add_tokens(const Vocabulary& vocabulary) {
@@ -67,6 +50,7 @@ void Bpe::add_byte_symbols(const Vocabulary& vocabulary) {
   if (options_.symbols == SymbolKind::bytes) {
     for (int byte = 0; byte < 256; ++byte) {
       byte_symbols_[byte] = intern(std::string(1, static_cast<char>(byte)));
+      drops_bytes_ |= byte_symbols_[byte] >= token_count_;
     }
     return;
   }
@@ -99,26 +83,24 @@ int32_t Bpe::intern(const std::string& bytes) {
   return symbol;
 }
 
-// Keeps the first, lowest rank of a pair that is listed twice.
-void Bpe::add_merge(int32_t left, int32_t right, Merge merge) {
-  const uint64_t pair = pair_key(left, right);
-  const uint64_t hash = pair * kGoldenRatio;
-  rule_filter_[hash >> kFilterShift >> 6] |= 1ull << (hash >> kFilterShift & 63);
-  size_t at = hash >> rules_shift_;
-  while (rules_[at].pair != kNoPair && rules_[at].pair != pair) at = (at + 1) & (rules_.size() - 1);
-  if (rules_[at].pair == kNoPair) rules_[at] = {pair, merge};
-}
-
-Merge Bpe::find_merge(int32_t left, int32_t right) const {
-  const uint64_t pair = pair_key(left, right);
-  const uint64_t hash = pair * kGoldenRatio;
-  if ((rule_filter_[hash >> kFilterShift >> 6] >> (hash >> kFilterShift & 63) & 1) == 0) return {};
-  size_t at = hash >> rules_shift_;
-  while (rules_[at].pair != kNoPair) {
-    if (rules_[at].pair == pair) return rules_[at].merge;
-    at = (at + 1) & (rules_.size() - 1);
+void Bpe::add_merges(const std::vector<std::string>& merges) {
+  std::vector<MergeHistory::Rule> rules;
+  rules.reserve(merges.size());
+  for (const std::string_view merge : merges) {
+    const size_t space = merge.find(' ', 1);
+    const std::string left = decode_spelling(merge.substr(0, space));
+    const std::string right = decode_spelling(merge.substr(space + 1));
+    rules.push_back({intern(left), intern(right), intern(left + right)});
   }
-  return {};
+  if (options_.symbols == SymbolKind::bytes) {
+    search_ = BacktrackingBpe::make(bytes_, byte_symbols_, rules);
+    if (search_) return;
+  }
+  rules_.emplace(rules.size());
+  for (size_t rank = 0; rank < rules.size(); ++rank) {
+    const auto [left, right, result] = rules[rank];
+    rules_->add(left, right, {static_cast<uint32_t>(rank), result});
+  }
 }
 
 void Bpe::encode(std::string_view text, std::vector<int32_t>& ids) const {
@@ -129,36 +111,41 @@ void Bpe::encode(std::string_view text, std::vector<int32_t>& ids) const {
   }
   std::vector<Word> words;
   splitter_.split(text, words);
-  Merger merger;
+  Scratch scratch;
   WordCache cache(text.size());
   for (const Word range : words) {
     const std::string_view word = text.substr(range.begin, range.end - range.begin);
     const uint64_t hash = map_.hash(word);
     if (cache.append(word, hash, ids)) continue;
     const size_t first = ids.size();
-    encode_word(word, hash, merger, ids);
+    encode_word(word, hash, scratch, ids);
     cache.put(word, hash, std::span(ids).subspan(first));
   }
 }
 
-void Bpe::encode_word(std::string_view word, uint64_t hash, Merger& merger,
+void Bpe::encode_word(std::string_view word, uint64_t hash, Scratch& scratch,
                       std::vector<int32_t>& ids) const {
   int32_t whole = map_.find(word, hash);
   if (whole >= token_count_) whole = kNoToken;
-  if (whole != kNoToken &&
-      (is_taken_whole(word) || known_words_.get(whole) == KnownWords::is_one_token)) {
-    ids.push_back(whole);
+  if (whole != kNoToken && is_taken_whole(word)) return ids.push_back(whole);
+  if (search_) {
+    const std::string_view kept = drops_bytes_ ? drop_bytes(word, scratch.kept_bytes) : word;
+    if (kept.empty()) return;
+    if (whole != kNoToken && kept.size() == word.size() && search_->is_symbol(whole)) {
+      return ids.push_back(whole);
+    }
+    search_->encode(kept, scratch.search);
+    for (const int32_t symbol : scratch.search.strings) emit(bytes_[symbol], symbol, ids);
     return;
   }
-  merger.symbols.clear();
-  add_symbols(word, merger.symbols);
-  merger.run([this](const MergeSymbol& left, const MergeSymbol& right) {
-    return find_merge(left.id, right.id);
+  std::vector<MergeSymbol>& symbols = scratch.merger.symbols;
+  symbols.clear();
+  add_symbols(word, symbols);
+  scratch.merger.run([this](const MergeSymbol& left, const MergeSymbol& right) {
+    return rules_->find(left.id, right.id);
   });
-  for (const MergeSymbol& symbol : merger.symbols) emit(word, symbol, ids);
-  if (whole != kNoToken) {
-    const bool is_one = merger.symbols.size() == 1 && merger.symbols[0].id == whole;
-    known_words_.set(whole, is_one ? KnownWords::is_one_token : KnownWords::is_several);
+  for (const MergeSymbol& symbol : symbols) {
+    emit(word.substr(symbol.begin, symbol.end - symbol.begin), symbol.id, ids);
   }
 }
 
@@ -168,10 +155,18 @@ bool Bpe::is_taken_whole(std::string_view word) const {
          (options_.symbols == SymbolKind::visible_spaces && word[0] == '\n');
 }
 
+// A byte that is no token is dropped before merging, so that its neighbours meet: what the
+// tokenizers package does, with which models were trained.
+std::string_view Bpe::drop_bytes(std::string_view word, std::string& kept) const {
+  kept.clear();
+  for (const char c : word) {
+    if (byte_symbols_[static_cast<uint8_t>(c)] < token_count_) kept += c;
+  }
+  return kept;
+}
+
 void Bpe::add_symbols(std::string_view word, std::vector<MergeSymbol>& symbols) const {
   if (options_.symbols == SymbolKind::bytes) {
-    // A byte that is no token is dropped before merging, so that its neighbours meet: what the
-    // tokenizers package does, with which models were trained.
     for (uint32_t i = 0; i < word.size(); ++i) {
       const int32_t symbol = byte_symbols_[static_cast<uint8_t>(word[i])];
       if (symbol < token_count_) symbols.push_back({i, i + 1, symbol});
@@ -188,16 +183,16 @@ void Bpe::add_symbols(std::string_view word, std::vector<MergeSymbol>& symbols) 
 }
 
 // A symbol that is no token falls apart into its bytes; without tokens for those it is unknown.
-void Bpe::emit(std::string_view word, const MergeSymbol& symbol, std::vector<int32_t>& ids) const {
-  if (symbol.id != kNoToken && symbol.id < token_count_) {
-    ids.push_back(symbol.id);
+void Bpe::emit(std::string_view text, int32_t symbol, std::vector<int32_t>& ids) const {
+  if (symbol != kNoToken && symbol < token_count_) {
+    ids.push_back(symbol);
     return;
   }
-  for (uint32_t i = symbol.begin; i < symbol.end; ++i) {
-    const int32_t id = byte_symbols_[static_cast<uint8_t>(word[i])];
+  for (size_t i = 0; i < text.size(); ++i) {
+    const int32_t id = byte_symbols_[static_cast<uint8_t>(text[i])];
     if (id != kNoToken && id < token_count_) {
       ids.push_back(id);
-    } else if (options_.symbols != SymbolKind::bytes && unknown_ && i == symbol.begin) {
+    } else if (options_.symbols != SymbolKind::bytes && unknown_ && i == 0) {
       ids.push_back(*unknown_);
     }
   }

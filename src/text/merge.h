@@ -42,13 +42,15 @@ class Merger {
   template <class Rule>
   void run(const Rule& rule) {
     if (symbols.size() < 2) return;
-    if (symbols.size() > kScanSymbols) return run_windows(rule);
+    if (symbols.size() > kWindowSymbols) return run_windows(rule);
     symbols.resize(scan(symbols, starts_, rule));
   }
 
  private:
-  // Up to here finding the minimum by a scan beats the heap; also the size of a window.
-  static constexpr uint32_t kScanSymbols = 64;
+  // Up to here finding the minimum by a scan beats the heap.
+  static constexpr uint32_t kScanSymbols = 128;
+  // Of a window; one that has to grow by a few symbols still is scanned.
+  static constexpr size_t kWindowSymbols = 64;
   // Windows grow where tokens are as long as they, such as runs of spaces.
   static constexpr size_t kMostUsualSymbols = 1024;
   // Symbols at the end of a window that more text may change; nearly always enough.
@@ -65,7 +67,7 @@ class Merger {
     symbols.clear();
     final_starts_.clear();
     const size_t count = unmerged_.size();
-    size_t usual_width = kScanSymbols;
+    size_t usual_width = kWindowSymbols;
     size_t from = 0, width = usual_width;  // of the window
     size_t failed_at = 0;                  // last place that was no border
     MergeSymbol follower{};                // of the last final symbol, when it became final

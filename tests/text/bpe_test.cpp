@@ -76,6 +76,14 @@ TEST(Bpe, AByteWithoutATokenIsDroppedBeforeMerging) {
   EXPECT_EQ(encode(vocabulary, "\x04"), Ids());
 }
 
+TEST(Bpe, ATokenWithADroppedByteIsNotTakenWhole) {
+  Vocabulary vocabulary = test::byte_vocabulary({"! ?"});
+  vocabulary.tokens[4] = "unreachable";
+  vocabulary.merges.push_back("! " + test::spell_byte(4));
+  test::add_token(vocabulary, "!" + test::spell_byte(4), TokenType::normal);
+  EXPECT_EQ(encode(vocabulary, "!\x04"), Ids{'!'});
+}
+
 TEST(Bpe, PlainTextNeverMergesIntoAControlToken) {
   Vocabulary vocabulary = test::byte_vocabulary({"< e", "<e >"});
   vocabulary.types[257] = TokenType::control;

@@ -1,0 +1,109 @@
+// Rules from the shortest result to the longest: what the halves do is known by then.
+#include "text/merge_history.h"
+
+#include <algorithm>
+#include <bit>
+#include <random>
+
+#include "base/check.h"
+
+namespace arion {
+
+MergeHistory::MergeHistory(size_t rule_count)
+    : strings_(kBytes + rule_count, kNoToken), makings_(kBytes + rule_count) {
+  std::random_device device;
+  multiplier_ = uint64_t{device()} << 32 | device() | 1;
+}
+
+void MergeHistory::add(uint32_t left, uint32_t right, uint32_t joined) {
+  makings_[joined] = {left, right, std::max({joined, makings_[left].time, makings_[right].time})};
+  if ((left | right) < kBytes) {
+    byte_pairs_[left * kBytes + right] = joined;
+    return;
+  }
+  const uint64_t pair = uint64_t{left} << kPlaceBits | right;
+  const uint64_t hash = pair * multiplier_;
+  const size_t bit = hash >> kFilterShift;
+  filter_[bit / 64] |= uint64_t{1} << bit % 64;
+  size_t at = hash >> shift_;
+  while (slots_[at] != kFree) at = (at + 1) & (slots_.size() - 1);
+  slots_[at] = pair << kPlaceBits | joined;
+}
+
+// Where a merge waited for one of a higher rank, times do not tell what went before what.
+bool MergeHistory::merge_apart(uint32_t left, uint32_t right, Work& work) const {
+  std::vector<MergeSymbol>& symbols = work.merger.symbols;
+  symbols.clear();
+  add_bytes(left, symbols);
+  add_bytes(right, symbols);
+  work.lookups += 4 * symbols.size();
+  merge(work.merger);
+  return symbols.size() == 2 && symbols[0].id == static_cast<int32_t>(left) &&
+         symbols[1].id == static_cast<int32_t>(right);
+}
+
+void MergeHistory::add_bytes(uint32_t place, std::vector<MergeSymbol>& symbols) const {
+  std::vector<uint32_t> behind = {place};
+  while (!behind.empty()) {
+    place = behind.back();
+    behind.pop_back();
+    if (place < kBytes) {
+      const uint32_t at = static_cast<uint32_t>(symbols.size());
+      symbols.push_back({at, at + 1, static_cast<int32_t>(place)});
+    } else {
+      behind.push_back(makings_[place].right);
+      behind.push_back(makings_[place].left);
+    }
+  }
+}
+
+void MergeHistory::merge(Merger& merger) const {
+  merger.run([this](const MergeSymbol& left, const MergeSymbol& right) -> Merge {
+    const uint32_t place = find(static_cast<uint32_t>(left.id), static_cast<uint32_t>(right.id));
+    if (place == kNone) return {};
+    return {place, static_cast<int32_t>(place)};
+  });
+}
+
+std::optional<MergeHistory> MergeHistory::make(const TokenBytes& strings,
+                                               std::span<const int32_t> bytes,
+                                               std::span<const Rule> rules) {
+  CHECK(bytes.size() == kBytes);
+  if (kBytes + rules.size() > kMostPlaces) return std::nullopt;
+  MergeHistory history(rules.size());
+  std::vector<uint32_t> places(static_cast<size_t>(strings.size()), kNone);
+  const auto put = [&](int32_t string, uint32_t place) {
+    places[static_cast<size_t>(string)] = place;
+    history.strings_[place] = string;
+  };
+  for (uint32_t byte = 0; byte < kBytes; ++byte) put(bytes[byte], byte);
+
+  std::vector<uint64_t> order;  // length of the result, then rank
+  order.reserve(rules.size());
+  size_t results = 0;
+  std::vector<bool> is_result(places.size());
+  for (size_t rank = 0; rank < rules.size(); ++rank) {
+    const int32_t result = rules[rank].result;
+    order.push_back(uint64_t{strings[result].size()} << kPlaceBits | rank);
+    results += !is_result[static_cast<size_t>(result)];
+    is_result[static_cast<size_t>(result)] = true;
+  }
+  std::sort(order.begin(), order.end());
+  history.slots_.assign(std::bit_ceil(2 * results + 2), kFree);
+  history.shift_ = 64 - std::countr_zero(history.slots_.size());
+
+  Work work;
+  for (const uint64_t key : order) {
+    const uint32_t rank = key & (kMostPlaces - 1);
+    const auto place_of = [&](int32_t string) { return places[static_cast<size_t>(string)]; };
+    const uint32_t left = place_of(rules[rank].left), right = place_of(rules[rank].right);
+    if (left == kNone || right == kNone || place_of(rules[rank].result) != kNone) continue;
+    // Not added yet, so this asks whether merging gets as far as these two.
+    if (!history.stay_apart(left, right, work)) continue;
+    put(rules[rank].result, kBytes + rank);
+    history.add(left, right, kBytes + rank);
+  }
+  return history;
+}
+
+}  // namespace arion
