@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -14,6 +13,7 @@
 #include "sample/guidance.h"
 #include "sample/presets.h"
 #include "terminal.h"
+#include "text/word_spellings.h"
 
 namespace arion::app {
 namespace {
@@ -226,12 +226,13 @@ void check_sampling_options(SamplingOptions& options) {
   }
 }
 
-SamplingParams resolve_sampling(const SamplingOptions& options, const GgufMetadata& metadata) {
+SamplingParams resolve_sampling(const SamplingOptions& options, const GgufMetadata& metadata,
+                                const SamplingParams& defaults) {
   SamplingParams params = options.others;
-  params.temperature = kDefaultSampling.temperature;
-  params.top_k = kDefaultSampling.top_k;
-  params.top_p = kDefaultSampling.top_p;
-  params.min_p = kDefaultSampling.min_p;
+  params.temperature = defaults.temperature;
+  params.top_k = defaults.top_k;
+  params.top_p = defaults.top_p;
+  params.min_p = defaults.min_p;
   auto choose = [&metadata](auto& param, const auto& option, std::string_view key,
                             NumberRange range) {
     using Number = std::remove_reference_t<decltype(param)>;
@@ -251,14 +252,7 @@ SamplingParams resolve_sampling(const SamplingOptions& options, const GgufMetada
 
 void resolve_texts(const SamplingOptions& options, const Tokenizer& tokenizer,
                    SamplingParams& params) {
-  std::set<std::vector<TokenId>> words;
-  for (const std::string& word : options.bad_words) {
-    for (const std::string& text : {word, " " + word}) {
-      words.insert(tokenizer.encode(text, {.add_special = false}));
-    }
-  }
-  words.erase(std::vector<TokenId>());
-  params.bad_words.assign(words.begin(), words.end());
+  params.bad_words = spell_words(tokenizer, options.bad_words);
   if (params.dry.multiplier == 0) return;
   for (TokenId id = 0; id < tokenizer.size(); ++id) {
     const std::string_view bytes = tokenizer.bytes(id);

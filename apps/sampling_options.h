@@ -36,8 +36,10 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options);
 void check_sampling_options(SamplingOptions& options);
 
 // Converters store a model's generation_config.json as general.sampling.*. A recommendation that is
-// no number in range is left out with a warning: the model runs without it.
-SamplingParams resolve_sampling(const SamplingOptions& options, const GgufMetadata& metadata);
+// no number in range is left out with a warning: the model runs without it. Where neither says
+// anything, the four are those of `defaults`.
+SamplingParams resolve_sampling(const SamplingOptions& options, const GgufMetadata& metadata,
+                                const SamplingParams& defaults = kDefaultSampling);
 
 // Sets the parameters given as texts. A bad word is forbidden with and without a space before it; a
 // DRY breaker is every token whose text contains it.
