@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 # What every build needs, and what the tests need on top.
-build_packages=(cmake ninja-build g++ nlohmann-json3-dev libcli11-dev libedit-dev libfmt-dev libpcre2-dev libsimdjson-dev pkg-config)
+build_packages=(cmake ninja-build g++ libboost-dev nlohmann-json3-dev libcli11-dev libedit-dev libfmt-dev libpcre2-dev libsimdjson-dev pkg-config)
 test_packages=(libgtest-dev)
 
 is_installed() {

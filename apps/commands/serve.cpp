@@ -1,0 +1,199 @@
+// arion serve: an OpenAI-compatible HTTP server.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <limits>
+#include <memory>
+
+#include "base/error.h"
+#include "chat_source.h"
+#include "command.h"
+#include "engine/engine.h"
+#include "input_file.h"
+#include "model_tokenizer.h"
+#include "runner_setup.h"
+#include "sampling_options.h"
+#include "server/server.h"
+
+namespace arion::app {
+namespace {
+
+constexpr int kDefaultSequences = 16;  // answered at the same time
+
+struct ServeOptions {
+  RunnerOptions runner{.logit_rows = kGenerationLogitRows};
+  ServerOptions server;
+  int sequences = kDefaultSequences;
+  std::vector<std::string> names, api_keys;
+  std::string api_key_file;
+  double drain_seconds = 30, keep_alive_seconds = 15;
+  int max_body_mib = 16;
+  std::string policy = "fcfs";
+  QueueLimits queue{.requests = 1024, .tokens = int64_t{1} << 22};
+  bool forgets_prefixes = false;
+  double timeout_seconds = 0;
+};
+
+// Every connection is a file.
+void raise_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::chrono::milliseconds to_ms(double seconds) {
+  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
+// One key per line; empty lines and those that begin with # are none.
+void read_key_file(const std::string& path, std::vector<std::string>& keys) {
+  const std::string text = read_input_file(path, "--api-key-file");
+  const size_t before = keys.size();
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    std::string line = text.substr(at, end - at);
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    if (!line.empty() && line[0] != '#') keys.push_back(std::move(line));
+    at = end + 1;
+  }
+  if (keys.size() == before) fail(ErrorCode::usage, "--api-key-file {} holds no key", path);
+}
+
+std::vector<std::string> read_keys(const ServeOptions& options) {
+  std::vector<std::string> keys = options.api_keys;
+  if (!options.api_key_file.empty()) read_key_file(options.api_key_file, keys);
+  if (std::ranges::find(keys, "") != keys.end()) fail(ErrorCode::usage, "--api-key is empty");
+  return keys;
+}
+
+// As the model file recommends, else as OpenAI and vLLM have it: the model's own distribution.
+SamplingParams default_sampling(const GgufMetadata& metadata) {
+  SamplingOptions options;
+  options.preset = "vllm";
+  check_sampling_options(options);
+  return resolve_sampling(options, metadata, SamplingParams{});
+}
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+void serve(ServeOptions options, const GlobalOptions& global) {
+  const QueuePolicy policy = queue_policy_of(options.policy);
+  options.server.service.api_keys = read_keys(options);
+  options.server.service.request_timeout = to_ms(options.timeout_seconds);
+  options.server.service.keep_alive = to_ms(options.keep_alive_seconds);
+  options.server.drain = to_ms(options.drain_seconds);
+  options.server.http.max_body_bytes = static_cast<size_t>(options.max_body_mib) << 20;
+  options.runner.kv_sequences = options.sequences;
+  raise_file_limit();
+
+  LoadedModel loaded = load_model(options.runner, global);
+  const GgufMetadata& metadata = loaded.runner->model().file.metadata();
+  const ModelText text = read_model_text(loaded.path, metadata);
+  const auto chat_template = make_chat_template(text.templates, text.tokenizer);
+  Engine engine(*loaded.runner, text.tokenizer,
+                {.max_sequences = options.sequences,
+                 .policy = policy,
+                 .queue = options.queue,
+                 .reuses_prefixes = !options.forgets_prefixes});
+  ServedModel model{.names = options.names,
+                    .tokenizer = text.tokenizer,
+                    .chat_template = chat_template ? &*chat_template : nullptr,
+                    .template_source = text.templates.standard,
+                    .sampling = default_sampling(metadata),
+                    .context_tokens = engine.context_tokens(),
+                    .vocab = std::min(loaded.runner->vocab_size(), text.tokenizer.size()),
+                    .created = static_cast<int64_t>(std::time(nullptr))};
+  if (model.names.empty()) {
+    model.names.push_back(std::filesystem::path(loaded.path).stem().string());
+  }
+  Server server(engine, model, options.server);
+  server.drain_on_signals();
+  log(LogLevel::debug, "loaded in {:.0f} ms", loaded.load_ms);
+  if (!is_loopback(options.server.http.host) && options.server.service.api_keys.empty()) {
+    log(LogLevel::warning, "everybody who reaches {} may use this server; --api-key asks for a key",
+        server.address());
+  }
+  if (!chat_template) log(LogLevel::warning, "the model has no known chat format");
+  log(LogLevel::info, "serving {} on http://{}", model.name(), server.address());
+  server.run();
+  log(LogLevel::info, "ended");
+}
+
+}  // namespace
+
+void command_serve(CLI::App& program, const GlobalOptions& global) {
+  auto options = std::make_shared<ServeOptions>();
+  CLI::App* command = program.add_subcommand("serve", "Serves a model over HTTP as OpenAI does");
+  add_runner_options(*command, options->runner);
+  add_context_option(*command, options->runner);
+  HttpOptions& http = options->server.http;
+  command->add_option("--host", http.host, "Address to listen on; 0.0.0.0: all of this machine")
+      ->capture_default_str();
+  command->add_option("--port", http.port, "Port to listen on; 0: any that is free")
+      ->capture_default_str();
+  command->add_option("--served-model-name", options->names,
+                      "Names that requests may use (default: that of the file)");
+  command
+      ->add_option("--api-key", options->api_keys,
+                   "Key that requests must show; may be repeated. Other users of this machine see "
+                   "command lines: prefer --api-key-file")
+      ->allow_extra_args(false);
+  command->add_option("--api-key-file", options->api_key_file, "File with one key per line");
+  command
+      ->add_option("--max-num-seqs", options->sequences,
+                   "Answers at the same time; the KV cache has room for as many contexts")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command
+      ->add_option("--scheduling-policy", options->policy,
+                   "Who starts first: fcfs, priority (the field `priority`) or fair (clients in "
+                   "turns)")
+      ->capture_default_str();
+  command
+      ->add_option("--max-num-queued-reqs", options->queue.requests,
+                   "Requests that may wait; more are refused with 503")
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()))
+      ->capture_default_str();
+  command
+      ->add_option("--max-num-queued-tokens", options->queue.tokens,
+                   "Tokens of their prompts together")
+      ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()))
+      ->capture_default_str();
+  command->add_flag("--no-prefix-caching", options->forgets_prefixes,
+                    "Compute every prompt from its beginning");
+  command
+      ->add_option("--request-timeout-seconds", options->timeout_seconds,
+                   "Answers that take longer end with an error; 0: never")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  command->add_option("--max-connections", http.max_connections, "Connections at the same time")
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
+  command->add_option("--max-body-mib", options->max_body_mib, "Largest body of a request in MiB")
+      ->check(CLI::Range(1, 1 << 10))
+      ->capture_default_str();
+  command
+      ->add_option("--drain-seconds", options->drain_seconds,
+                   "How long answers in progress may take after SIGTERM or Ctrl-C")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  command
+      ->add_option("--sse-keep-alive-seconds", options->keep_alive_seconds,
+                   "Seconds of silence before a stream gets a comment; 0: never")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  command->footer(
+      "Examples:\n"
+      "  arion serve\n"
+      "  arion serve model.gguf --port 8080 --api-key-file keys.txt --host 0.0.0.0\n"
+      "  curl http://127.0.0.1:8000/v1/chat/completions -H 'Content-Type: application/json' \\\n"
+      "    -d '{\"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'");
+  command->callback([options, &global] { serve(*options, global); });
+}
+
+}  // namespace arion::app
