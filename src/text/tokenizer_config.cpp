@@ -103,9 +103,7 @@ TokenizerConfig read_tokenizer_config(std::string_view json, const std::string& 
   result.more_special = read_more_special(config);
   result.add_bos = read_flag(config, "add_bos_token");
   result.add_eos = read_flag(config, "add_eos_token");
-  result.add_prefix_space = read_flag(config, "add_prefix_space");
   result.lowers_case = read_flag(config, "do_lower_case");
-  result.keeps_accents = read_flag(config, "keep_accents");
   result.chat_templates = read_chat_templates(config);
   return result;
 }

@@ -22,7 +22,7 @@ struct TokenizerConfig {
   // Spellings.
   std::optional<std::string> bos, eos, unknown, separator, padding, mask, cls;
   std::vector<std::string> more_special;
-  std::optional<bool> add_bos, add_eos, add_prefix_space, lowers_case, keeps_accents;
+  std::optional<bool> add_bos, add_eos, lowers_case;
   std::vector<NamedTemplate> chat_templates;
 };
 
