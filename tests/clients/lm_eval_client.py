@@ -42,7 +42,7 @@ def main() -> None:
         worst = max(worst, abs(expected - logprob))
         print(f"{pair[0]!r} -> {pair[1]!r}: {logprob:.6f}, eval {expected:.6f}, greedy {is_greedy}")
     print(f"largest difference {worst:.2e}")
-    sys.exit(worst > 1e-4)
+    sys.exit(1 if worst > 1e-4 else 0)
 
 
 if __name__ == "__main__":

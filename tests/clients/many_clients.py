@@ -16,8 +16,8 @@ def resident_kib(pid: str) -> int:
     return 0
 
 
-def request(number: int) -> bytes:
-    body = json.dumps({"prompt": f"Request {number}:", "max_tokens": TOKENS, "ignore_eos": True, "seed": number,
+def request(number: int, tokens: int = TOKENS) -> bytes:
+    body = json.dumps({"prompt": f"Request {number}:", "max_tokens": tokens, "ignore_eos": True, "seed": number,
                        "stream": True, "stream_options": {"include_usage": True}}).encode()
     return (b"POST /v1/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"
             b"Content-Length: %d\r\n\r\n" % len(body)) + body
@@ -34,7 +34,7 @@ async def stream(host: str, port: int, number: int) -> bool:
 
 async def disconnect(host: str, port: int, number: int) -> bool:
     reader, writer = await asyncio.open_connection(host, port)
-    writer.write(request(number))
+    writer.write(request(number, 20 * TOKENS))  # may still run when the client leaves
     await asyncio.wait_for(reader.read(random.randrange(1, 400)), 300)
     await asyncio.sleep(random.random() / 10)
     writer.transport.abort()
