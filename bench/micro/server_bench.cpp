@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -94,17 +95,28 @@ void run(const std::string& path, const Load& load, int rounds, int threads) {
                           .context_tokens = engine.context_tokens(),
                           .vocab = text.tokenizer.size()};
   Server server(engine, model, {.http = {.port = 0}});
-  std::jthread io([&] { server.run(); });
-  std::vector<double> alone, served;
+  double io_seconds = 0;  // of processor time
+  std::jthread io([&] {
+    server.run();
+    timespec used{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    io_seconds = static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+  });
+  std::vector<double> alone, served, ratios;
   engine_speed(engine, text.tokenizer, load);  // warms up
   for (int round = 0; round < rounds; ++round) {
     alone.push_back(engine_speed(engine, text.tokenizer, load));
     served.push_back(server_speed(server.port(), load));
-    fmt::print("engine {:.1f}, server {:.1f} tokens/s\n", alone.back(), served.back());
+    ratios.push_back(served.back() / alone.back());
+    fmt::print("engine {:.1f}, server {:.1f} tokens/s, ratio {:.3f}\n", alone.back(), served.back(),
+               ratios.back());
   }
   server.drain();
-  fmt::print("medians: engine {:.1f}, server {:.1f}, ratio {:.3f}\n", median(alone), median(served),
-             median(served) / median(alone));
+  io.join();
+  fmt::print("medians: engine {:.1f}, server {:.1f}, ratio of a round {:.3f}\n", median(alone),
+             median(served), median(ratios));
+  fmt::print("I/O thread: {:.1f} us per token\n",
+             io_seconds * 1e6 / (rounds * load.streams * load.tokens));
 }
 
 }  // namespace
