@@ -17,7 +17,7 @@ namespace arion::test {
 struct Answer {
   std::vector<TokenId> tokens;
   std::string text;
-  std::vector<TokenLogprobs> logprobs;
+  std::vector<TokenLogprobs> logprobs, prompt_logprobs;
   TokenEvent last;
   int ends = 0;  // events with a finish reason: one, if all is well
 
@@ -25,6 +25,7 @@ struct Answer {
     tokens.insert(tokens.end(), event.tokens.begin(), event.tokens.end());
     text += event.text;
     for (TokenLogprobs& l : event.logprobs) logprobs.push_back(std::move(l));
+    for (TokenLogprobs& l : event.prompt_logprobs) prompt_logprobs.push_back(std::move(l));
     if (event.finish == FinishReason::none) return;
     ++ends;
     last = std::move(event);
