@@ -78,11 +78,6 @@ void check_scores_and_types(const Vocabulary& vocabulary) {
 }
 
 void check_merges(const Vocabulary& vocabulary) {
-  if (has_merges(vocabulary) && vocabulary.merges.empty()) {
-    fail(ErrorCode::bad_input,
-         "tokenizer.ggml.merges is missing or empty, BPE (model \"{}\") needs it",
-         vocabulary.model);
-  }
   if (vocabulary.merges.size() > kMaxMerges) {
     fail(ErrorCode::bad_input, "tokenizer.ggml.merges has {} entries, at most {} are supported",
          vocabulary.merges.size(), kMaxMerges);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "io/gguf.h"
+#include "io/gguf_writer.h"
 #include "test_data.h"
 
 namespace arion {
@@ -43,6 +44,20 @@ TEST(VocabularyLoader, ReadsAByteLevelVocabulary) {
   EXPECT_EQ(vocabulary.pre, "starcoder");
   EXPECT_FALSE(vocabulary.merges.empty());
   EXPECT_EQ(vocabulary.types.size(), vocabulary.tokens.size());
+}
+
+// Vocabularies of bytes alone have no merges; a file that does not say so is damaged.
+TEST(VocabularyLoader, AnEmptyListOfMergesIsNotAMissingOne) {
+  GgufWriter writer;
+  writer.add_string("tokenizer.ggml.model", "gpt2");
+  writer.add_strings("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b"});
+  const auto load = [](const GgufWriter& w) {
+    const std::string bytes = w.bytes();
+    return load_vocabulary(GgufFile::parse(std::as_bytes(std::span(bytes))).metadata());
+  };
+  EXPECT_THROW(load(writer), Error);
+  writer.add_strings("tokenizer.ggml.merges", {});
+  EXPECT_TRUE(load(writer).merges.empty());
 }
 
 TEST(VocabularyLoader, SaysWhichKeyIsMissing) {
