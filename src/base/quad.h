@@ -55,6 +55,24 @@ inline Quad load_quad(const float* x) {
   return out;
 }
 
+// 16 numbers of 0 to 255 as bytes. Halving the width twice is what compilers do in few steps.
+inline void store_bytes(const QuadMask* numbers, uint8_t* bytes) {
+  using Words = int32_t __attribute__((vector_size(32)));
+  using Halves = int16_t __attribute__((vector_size(32)));
+  using HalfOfThem = int16_t __attribute__((vector_size(16)));
+  using Bytes = uint8_t __attribute__((vector_size(16)));
+  HalfOfThem parts[2];
+  for (int i = 0; i < 2; ++i) {
+    Words words;
+    std::memcpy(&words, numbers + 2 * i, sizeof words);
+    parts[i] = __builtin_convertvector(words, HalfOfThem);
+  }
+  Halves halves;
+  std::memcpy(&halves, parts, sizeof halves);
+  const Bytes narrow = __builtin_convertvector(halves, Bytes);
+  std::memcpy(bytes, &narrow, sizeof narrow);
+}
+
 inline float sum_of(Quad x) {
   return (x[0] + x[1]) + (x[2] + x[3]);
 }

@@ -43,8 +43,8 @@ struct Range {
 Range range_of(const Parts& parts) {
   Quad low = parts[0], high = parts[0];
   for (const Quad v : parts) {
-    low = select(v < low, v, low);
-    high = select(v > high, v, high);
+    low = v < low ? v : low;
+    high = v > high ? v : high;
   }
   return {std::min({low[0], low[1], low[2], low[3]}),
           std::max({high[0], high[1], high[2], high[3]})};
@@ -53,12 +53,13 @@ Range range_of(const Parts& parts) {
 // Whole parts of (x - min) * inverse + middle, within 0 .. max_code.
 void round_parts(const Parts& parts, float min, float inverse, float middle, int max_code,
                  uint8_t* codes) {
-  using Bytes = uint8_t __attribute__((vector_size(kQuadLanes)));
+  std::array<QuadMask, kParts> whole;
   for (int i = 0; i < kParts; ++i) {
     const Quad step = clamp((parts[i] - min) * inverse + middle, 0, static_cast<float>(max_code));
-    const auto bytes = __builtin_convertvector(__builtin_convertvector(step, QuadMask), Bytes);
-    std::memcpy(codes + kQuadLanes * i, &bytes, sizeof bytes);
+    whole[i] = __builtin_convertvector(step, QuadMask);
   }
+  store_bytes(&whole[0], codes);
+  store_bytes(&whole[kParts / 2], codes + kValues / 2);
 }
 
 void round_symmetric(const float* x, int zero, uint16_t& d, uint8_t* codes) {

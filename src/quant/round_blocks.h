@@ -12,8 +12,8 @@ inline constexpr int kRoundedValues = 32;
 
 // A run of up to kBlockRun blocks.
 struct RoundedBlocks {
-  std::array<uint16_t, kBlockRun> d{}, m{};  // f16 bits
-  std::array<uint8_t, kBlockRun * kRoundedValues> codes{};
+  std::array<uint16_t, kBlockRun> d, m;  // f16 bits
+  std::array<uint8_t, kBlockRun * kRoundedValues> codes;
 };
 
 // d and codes with zero point `zero` = 8 or 16; the value of largest magnitude gets code 0.
