@@ -254,13 +254,7 @@ void resolve_texts(const SamplingOptions& options, const Tokenizer& tokenizer,
                    SamplingParams& params) {
   params.bad_words = spell_words(tokenizer, options.bad_words);
   if (params.dry.multiplier == 0) return;
-  for (TokenId id = 0; id < tokenizer.size(); ++id) {
-    const std::string_view bytes = tokenizer.bytes(id);
-    const bool is_breaker = std::any_of(
-        options.dry_breakers.begin(), options.dry_breakers.end(),
-        [&](const std::string& text) { return bytes.find(text) != std::string_view::npos; });
-    if (is_breaker) params.dry.breakers.push_back(id);
-  }
+  params.dry.breakers = tokens_with(tokenizer, options.dry_breakers);
 }
 
 }  // namespace arion::app

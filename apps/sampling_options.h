@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/gguf_metadata.h"
+#include "sample/dry.h"
 #include "sequence/sampling_params.h"
 #include "text/tokenizer.h"
 
@@ -20,7 +21,7 @@ struct SamplingOptions {
   SamplingParams others;  // all parameters but these four and the seed
   std::string preset = "default";
   std::vector<std::string> bad_words, logit_bias;  // as written
-  std::vector<std::string> dry_breakers = {"\n", ":", "\"", "*"};
+  std::vector<std::string> dry_breakers{kDryBreakers.begin(), kDryBreakers.end()};
   std::string negative_prompt;
   float guidance_scale = 1;  // 1: no guidance
 };

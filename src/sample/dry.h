@@ -6,12 +6,17 @@
 // at most by 10^6. Breakers themselves are never penalised. Only the last_n tokens are looked at.
 // Source: p-e-w, github.com/oobabooga/text-generation-webui, pull request 5677, 2024.
 #pragma once
+#include <array>
+#include <string_view>
 #include <vector>
 
 #include "sample/history.h"
 #include "sample/row_edits.h"
 
 namespace arion {
+
+// Tokens with one of these are breakers unless others are named.
+inline constexpr std::array<std::string_view, 4> kDryBreakers = {"\n", ":", "\"", "*"};
 
 // Throws Error{bad_input}: multiplier 0 to 100, base 1 to 100, allowed_length 1 or more.
 void check_dry(const DryParams& params);

@@ -1,5 +1,6 @@
 #include "text/word_spellings.h"
 
+#include <algorithm>
 #include <set>
 
 namespace arion {
@@ -14,6 +15,17 @@ std::vector<std::vector<int32_t>> spell_words(const Tokenizer& tokenizer,
   }
   spellings.erase(std::vector<int32_t>());
   return {spellings.begin(), spellings.end()};
+}
+
+std::vector<int32_t> tokens_with(const Tokenizer& tokenizer, std::span<const std::string> texts) {
+  std::vector<int32_t> tokens;
+  for (int32_t id = 0; id < tokenizer.size(); ++id) {
+    const std::string_view bytes = tokenizer.bytes(id);
+    const bool is_found = std::ranges::any_of(
+        texts, [&](const std::string& text) { return bytes.find(text) != std::string_view::npos; });
+    if (is_found) tokens.push_back(id);
+  }
+  return tokens;
 }
 
 }  // namespace arion

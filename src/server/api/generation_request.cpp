@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sample/check_params.h"
+#include "sample/dry.h"
 #include "sample/sampler.h"
 #include "server/api/api_error.h"
 #include "text/word_spellings.h"
@@ -18,6 +19,7 @@ using nlohmann::json;
 constexpr int64_t kMaxTokens = std::numeric_limits<int32_t>::max();
 constexpr size_t kMaxStops = 256;         // strings or ids
 constexpr size_t kMaxBadWords = 1024;     // strings
+constexpr size_t kMaxSamplers = 64;       // names, or breakers
 constexpr size_t kMaxLogitBiases = 4096;  // tokens
 // OpenAI's range of a bias: the ends forbid and force a token.
 constexpr double kLogitBiasLimit = 100;
@@ -41,6 +43,39 @@ constexpr const char* kUnsupported[] = {"structured_outputs",
                                         "logprob_token_ids",
                                         "repetition_detection",
                                         "prompt_logprobs"};
+
+// Samplers that neither OpenAI nor vLLM have, by the names of llama-server; ranges: check_params.
+struct NumberField {
+  const char* name;
+  float& (*of)(SamplingParams&);
+};
+constexpr NumberField kNumbers[] = {
+    {"typical_p", [](SamplingParams& p) -> float& { return p.typical_p; }},
+    {"top_n_sigma", [](SamplingParams& p) -> float& { return p.top_n_sigma; }},
+    {"top_h", [](SamplingParams& p) -> float& { return p.top_h; }},
+    {"epsilon_cutoff", [](SamplingParams& p) -> float& { return p.epsilon_cutoff; }},
+    {"eta_cutoff", [](SamplingParams& p) -> float& { return p.eta_cutoff; }},
+    {"dynatemp_range", [](SamplingParams& p) -> float& { return p.dynatemp_range; }},
+    {"dynatemp_exponent", [](SamplingParams& p) -> float& { return p.dynatemp_exponent; }},
+    {"xtc_probability", [](SamplingParams& p) -> float& { return p.xtc.probability; }},
+    {"xtc_threshold", [](SamplingParams& p) -> float& { return p.xtc.threshold; }},
+    {"mirostat_tau", [](SamplingParams& p) -> float& { return p.mirostat.tau; }},
+    {"mirostat_eta", [](SamplingParams& p) -> float& { return p.mirostat.eta; }},
+    {"adaptive_target", [](SamplingParams& p) -> float& { return p.adaptive.target; }},
+    {"adaptive_decay", [](SamplingParams& p) -> float& { return p.adaptive.decay; }},
+    {"dry_multiplier", [](SamplingParams& p) -> float& { return p.dry.multiplier; }},
+    {"dry_base", [](SamplingParams& p) -> float& { return p.dry.base; }},
+};
+struct IntegerField {
+  const char* name;
+  int& (*of)(SamplingParams&);
+};
+constexpr IntegerField kIntegers[] = {
+    {"mirostat", [](SamplingParams& p) -> int& { return p.mirostat.version; }},
+    {"dry_allowed_length", [](SamplingParams& p) -> int& { return p.dry.allowed_length; }},
+    {"dry_penalty_last_n", [](SamplingParams& p) -> int& { return p.dry.last_n; }},
+    {"repeat_last_n", [](SamplingParams& p) -> int& { return p.penalties.last_n; }},
+};
 
 template <typename Target, typename Source>
 void set_if(Target& target, const std::optional<Source>& value) {
@@ -87,7 +122,17 @@ void read_sampling(const Fields& fields, const ServedModel& model, SamplingParam
   set_if(params.min_p, fields.number("min_p", 0, 1));
   set_if(params.penalties.presence, fields.number("presence_penalty", -100, 100));
   set_if(params.penalties.frequency, fields.number("frequency_penalty", -100, 100));
-  set_if(params.penalties.repetition, fields.number("repetition_penalty", 0.01, 100));
+  for (const char* name : {"repeat_penalty", "repetition_penalty"}) {
+    set_if(params.penalties.repetition, fields.number(name, 0.01, 100));
+  }
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  for (const NumberField& field : kNumbers) {
+    set_if(field.of(params), fields.number(field.name, -kLargest, kLargest));
+  }
+  for (const IntegerField& field : kIntegers) {
+    set_if(field.of(params), fields.integer(field.name, std::numeric_limits<int>::min(),
+                                            std::numeric_limits<int>::max()));
+  }
   if (const json* seed = fields.find("seed"); seed != nullptr && seed->is_number_unsigned()) {
     params.seed = seed->get<uint64_t>();
   } else if (const auto number = fields.integer("seed", std::numeric_limits<int64_t>::min(),
@@ -99,6 +144,13 @@ void read_sampling(const Fields& fields, const ServedModel& model, SamplingParam
   }
   params.logit_bias = read_logit_bias(fields, model.vocab);
   params.bad_words = spell_words(model.tokenizer, fields.texts("bad_words", kMaxBadWords));
+  if (fields.has("samplers")) params.order = fields.texts("samplers", kMaxSamplers);
+  if (params.dry.multiplier == 0) return;
+  std::vector<std::string> breakers(kDryBreakers.begin(), kDryBreakers.end());
+  if (fields.has("dry_sequence_breakers")) {
+    breakers = fields.texts("dry_sequence_breakers", kMaxSamplers);
+  }
+  params.dry.breakers = tokens_with(model.tokenizer, breakers);
 }
 
 void read_ends(const Fields& fields, Request& request) {
