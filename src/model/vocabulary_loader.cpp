@@ -85,9 +85,10 @@ Vocabulary load_vocabulary(const GgufMetadata& metadata) {
   vocabulary.merges = copy_strings(
       metadata.get_strings("tokenizer.ggml.merges").value_or(std::vector<std::string_view>{}));
   if (has_merges(vocabulary) && !metadata.has("tokenizer.ggml.merges")) {
-    fail(ErrorCode::bad_input,
-         "metadata key tokenizer.ggml.merges is missing, BPE (model \"{}\") needs it, if only empty",
-         vocabulary.model);
+    fail(
+        ErrorCode::bad_input,
+        "metadata key tokenizer.ggml.merges is missing, BPE (model \"{}\") needs it, if only empty",
+        vocabulary.model);
   }
   vocabulary.special = load_special_ids(metadata);
   vocabulary.add_bos = metadata.get_bool("tokenizer.ggml.add_bos_token");
