@@ -1,5 +1,6 @@
 // The syntax tree of a template. Names carry where their value is kept once scope.h has seen them.
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,12 +30,13 @@ struct SlotLoad {
     resolve,    // the variable of the context with this name
     alias,      // the value of the same name further out
     clear,      // nothing yet
+    exported,   // the value of `outer` where it has one, else that of the context
     parameter,  // whoever enters the frame sets it
   };
   uint32_t slot;
   Action action;
-  Ref outer;         // alias
-  std::string name;  // resolve
+  Ref outer;         // alias, exported
+  std::string name;  // resolve, exported
 };
 using Frame = std::vector<SlotLoad>;
 
@@ -217,22 +219,34 @@ struct Generation {
 };
 struct Block {
   std::string name;
+  bool is_scoped = false;    // sees the variables around it, not only those of the template
+  bool is_required = false;  // only a template that extends this one could fill it
   Body body;
   Unit unit;
-  Frame frame;
+  std::optional<uint32_t> super;  // its slot, where the body uses it
+  Frame frame;                    // where it stands
+  Frame self_frame;               // when called as self.name()
+};
+// Include, import or extend: another template, of which there is none.
+struct LoadTemplate {
+  ExprPtr source;
+  std::vector<std::string> targets;  // that an import defines
+  bool is_include = false;           // may have a list of names
+  bool ignores_missing = false;
 };
 struct Break {};
 struct Continue {};
 
 struct Stmt {
   std::variant<Output, Assign, AssignBlock, If, For, With, Macro, CallBlock, FilterBlock,
-               Generation, Block, Break, Continue>
+               Generation, Block, LoadTemplate, Break, Continue>
       node;
   Position at;
 };
 
 struct Tree {
   Body body;
+  std::map<std::string, const Block*, std::less<>> blocks;
   Unit unit;
   Frame frame;
 };

@@ -1,5 +1,4 @@
-// Filters by name. Not here: `random`, and `pprint`, `urlize` and `wordwrap`, whose output depends
-// on Python's own formatting and that no chat template uses.
+// Filters by name: all that Jinja2 has.
 #include "jinja/builtins.h"
 
 #include <algorithm>
@@ -45,6 +44,8 @@ constexpr Builtin kFilters[] = {
     {"map", filter_map},
     {"max", filter_max},
     {"min", filter_min},
+    {"pprint", filter_pprint},
+    {"random", filter_random},
     {"reject", filter_reject},
     {"rejectattr", filter_rejectattr},
     {"replace", filter_replace},
@@ -65,7 +66,9 @@ constexpr Builtin kFilters[] = {
     {"unique", filter_unique},
     {"upper", filter_upper},
     {"urlencode", filter_urlencode},
+    {"urlize", filter_urlize},
     {"wordcount", filter_wordcount},
+    {"wordwrap", filter_wordwrap},
     {"xmlattr", filter_xmlattr},
 };
 

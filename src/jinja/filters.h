@@ -18,6 +18,10 @@ Value filter_truncate(Runtime& runtime, const Value& subject, const Arguments& a
 Value filter_upper(Runtime& runtime, const Value& subject, const Arguments& arguments);
 Value filter_wordcount(Runtime& runtime, const Value& subject, const Arguments& arguments);
 
+// Layout: filters_wrap.cpp, filters_pretty.cpp.
+Value filter_pprint(Runtime& runtime, const Value& subject, const Arguments& arguments);
+Value filter_wordwrap(Runtime& runtime, const Value& subject, const Arguments& arguments);
+
 // HTML, URLs and JSON: filters_markup.cpp.
 Value filter_escape(Runtime& runtime, const Value& subject, const Arguments& arguments);
 Value filter_forceescape(Runtime& runtime, const Value& subject, const Arguments& arguments);
@@ -26,6 +30,8 @@ Value filter_striptags(Runtime& runtime, const Value& subject, const Arguments& 
 Value filter_tojson(Runtime& runtime, const Value& subject, const Arguments& arguments);
 Value filter_urlencode(Runtime& runtime, const Value& subject, const Arguments& arguments);
 Value filter_xmlattr(Runtime& runtime, const Value& subject, const Arguments& arguments);
+// filters_links.cpp
+Value filter_urlize(Runtime& runtime, const Value& subject, const Arguments& arguments);
 
 // Numbers and single values: filters_value.cpp.
 Value filter_abs(Runtime& runtime, const Value& subject, const Arguments& arguments);
@@ -45,6 +51,7 @@ Value filter_join(Runtime& runtime, const Value& subject, const Arguments& argum
 Value filter_last(Runtime& runtime, const Value& subject, const Arguments& arguments);
 Value filter_list(Runtime& runtime, const Value& subject, const Arguments& arguments);
 Value filter_map(Runtime& runtime, const Value& subject, const Arguments& arguments);
+Value filter_random(Runtime& runtime, const Value& subject, const Arguments& arguments);
 Value filter_reject(Runtime& runtime, const Value& subject, const Arguments& arguments);
 Value filter_rejectattr(Runtime& runtime, const Value& subject, const Arguments& arguments);
 Value filter_reverse(Runtime& runtime, const Value& subject, const Arguments& arguments);

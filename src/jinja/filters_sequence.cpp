@@ -239,6 +239,12 @@ Value filter_select(Runtime& runtime, const Value& subject, const Arguments& arg
   return select_items(runtime, subject, arguments, Keep::matching, Look::at_item);
 }
 
+// In Jinja2 a random item.
+Value filter_random(Runtime&, const Value&, const Arguments&) {
+  fail(ErrorCode::bad_input,
+       "the filter 'random' is not supported: a prompt is to be the same every time");
+}
+
 Value filter_reject(Runtime& runtime, const Value& subject, const Arguments& arguments) {
   return select_items(runtime, subject, arguments, Keep::others, Look::at_item);
 }

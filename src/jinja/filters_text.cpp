@@ -176,9 +176,9 @@ Value filter_wordcount(Runtime& runtime, const Value& subject, const Arguments& 
   bool is_inside = false;
   for (size_t at = 0; at < text.size();) {
     const Utf8Char c = decode_utf8(text.bytes().substr(at));
-    const bool is_word = c.code_point == '_' || (char_flags(c.code_point) & kAlphanumeric) != 0;
-    if (is_word && !is_inside) ++count;
-    is_inside = is_word;
+    const bool is_inside_now = is_word(c.code_point);
+    if (is_inside_now && !is_inside) ++count;
+    is_inside = is_inside_now;
     at += c.length;
   }
   return Value::integer(count);

@@ -1,4 +1,4 @@
-// Global functions: range, dict, namespace, cycler, joiner, raise_exception, strftime_now.
+// Global functions: those of Jinja2, raise_exception and strftime_now.
 #include <algorithm>
 #include <iterator>
 
@@ -141,6 +141,12 @@ Value call_joiner(Runtime& runtime, const Arguments& arguments) {
                        });
 }
 
+// In Jinja2 random filler text.
+Value call_lipsum(Runtime&, const Arguments&) {
+  fail(ErrorCode::bad_input,
+       "the function 'lipsum' is not supported: a prompt is to be the same every time");
+}
+
 Value call_raise_exception(Runtime& runtime, const Arguments& arguments) {
   const Bound bound("raise_exception", arguments, {"message"}, 1);
   fail(ErrorCode::bad_input, "{}", str_text(runtime.heap(), bound[0]).bytes());
@@ -158,13 +164,11 @@ struct GlobalFunction {
   Value (*function)(Runtime&, const Arguments&);
 };
 
-constexpr GlobalFunction kFunctions[] = {{"cycler", call_cycler},
-                                         {"dict", call_dict},
-                                         {"joiner", call_joiner},
-                                         {"namespace", call_namespace},
-                                         {"raise_exception", call_raise_exception},
-                                         {"range", call_range},
-                                         {"strftime_now", call_strftime_now}};
+constexpr GlobalFunction kFunctions[] = {
+    {"cycler", call_cycler},       {"dict", call_dict},
+    {"joiner", call_joiner},       {"lipsum", call_lipsum},
+    {"namespace", call_namespace}, {"raise_exception", call_raise_exception},
+    {"range", call_range},         {"strftime_now", call_strftime_now}};
 
 }  // namespace
 

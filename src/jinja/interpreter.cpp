@@ -17,7 +17,7 @@ Interpreter::Interpreter(const Tree& tree, const Value& variables, const Limits&
 Text Interpreter::run() {
   Text text;
   out_ = &text;
-  active_ = heap_.make<Activation>(tree_.unit.slot_count, nullptr);
+  root_ = active_ = heap_.make<Activation>(tree_.unit.slot_count, nullptr);
   heap_.charge(tree_.unit.slot_count * sizeof(Value));
   try {
     enter(tree_.frame);
@@ -107,14 +107,6 @@ Interpreter::Flow Interpreter::run(const Generation& node, Position) {
   return execute(node.body);
 }
 
-Interpreter::Flow Interpreter::run(const Block& node, Position) {
-  Activation* root = active_;
-  while (root->parent != nullptr) root = root->parent;
-  const ActivationSwitch inside(*this, node.unit, root);
-  enter(node.frame);
-  return execute(node.body);
-}
-
 Interpreter::Flow Interpreter::run(const For& node, Position) {
   const Value iterable = evaluate(*node.iterable);
   at_ = node.iterable->at;
@@ -191,6 +183,10 @@ void Interpreter::enter(const Frame& frame) {
       case SlotLoad::Action::alias:
         target = slot(load.outer);
         break;
+      case SlotLoad::Action::exported:
+        target = slot(load.outer);
+        if (target.is_missing()) target = resolve(load.name);
+        break;
       case SlotLoad::Action::clear:
         target = Value();
         break;
@@ -201,6 +197,7 @@ void Interpreter::enter(const Frame& frame) {
 }
 
 Value Interpreter::resolve(const std::string& name) {
+  if (name == "self") return make_self();
   if (const Value* value = variables_.find(std::string_view(name))) return *value;
   const auto [entry, is_new] = globals_.try_emplace(name);
   if (is_new) entry->second = find_global(heap_, name);

@@ -47,8 +47,13 @@ class Interpreter : public Runtime {
   Flow run(const FilterBlock& node, Position at);
   Flow run(const Generation& node, Position at);
   Flow run(const Block& node, Position at);
+  Flow run(const LoadTemplate& node, Position at);
   Flow run(const Break&, Position) { return Flow::leave_loop; }
   Flow run(const Continue&, Position) { return Flow::next_iteration; }
+
+  // A block in an activation of its own inside of `outer`.
+  Flow run_block(const Block& node, const Frame& frame, Activation* outer);
+  Value make_self();
 
   Flow loop_over(const For& node, const Value& iterable, int64_t depth0, Activation* outer);
   Iterator filtered(const For& node, Iterator source);
@@ -101,6 +106,7 @@ class Interpreter : public Runtime {
   const LocalTime now_;
   Heap heap_;
   std::map<std::string, Value> globals_;  // that were asked for
+  Activation* root_ = nullptr;            // of the template itself
   Activation* active_ = nullptr;
   Text* out_ = nullptr;
   uint32_t depth_ = 0;

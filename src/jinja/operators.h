@@ -31,6 +31,7 @@ bool is_same(const Value& a, const Value& b);
 // str() and repr(). Parts keep their origin.
 Text str_text(Heap& heap, const Value& value);
 Text repr_text(Heap& heap, const Value& value);
+Text quoted(const Text& text);  // repr() of a string
 // Appends str(); cheap for strings.
 void append_str(Heap& heap, Text& out, const Value& value);
 

@@ -7,6 +7,7 @@
 #include "jinja/expression_parser.h"
 #include "jinja/lexer.h"
 #include "jinja/scope.h"
+#include "jinja/text_ops.h"
 
 namespace arion::jinja {
 namespace {
@@ -134,6 +135,14 @@ class Parser {
       add(out, token.at, print());
     } else if (tag == "block") {
       add(out, token.at, block());
+    } else if (tag == "include") {
+      add(out, token.at, include());
+    } else if (tag == "import") {
+      add(out, token.at, import());
+    } else if (tag == "from") {
+      add(out, token.at, from_import());
+    } else if (tag == "extends") {
+      add(out, token.at, extends(token.at));
     } else if (tag == "break" || tag == "continue") {
       if (loops_ == 0) fail_at(token.at, "'{}' outside of a loop", tag);
       if (tag == "break") {
@@ -148,10 +157,8 @@ class Parser {
   }
 
   [[noreturn]] void unknown_tag(const Token& token) const {
-    for (const char* name : {"extends", "include", "import", "from", "autoescape"}) {
-      if (token.text == name) {
-        fail_at(token.at, "the tag '{}' is not supported: a chat template stands alone", name);
-      }
+    if (token.text == "autoescape") {
+      fail_at(token.at, "the tag 'autoescape' is not supported: a prompt is no HTML");
     }
     fail_at(token.at, "Encountered unknown tag '{}'.", token.text);
   }
@@ -293,12 +300,84 @@ class Parser {
     if (!blocks_.insert(name.text).second) {
       fail_at(name.at, "block '{}' defined twice", name.text);
     }
-    if (tokens_.is_name("scoped") || tokens_.is_name("required")) {
-      fail_at(tokens_.current().at, "blocks that are {} are not supported", tokens_.current().text);
+    Block node;
+    node.name = name.text;
+    node.is_scoped = tokens_.skip_name("scoped");
+    node.is_required = tokens_.skip_name("required");
+    if (tokens_.is_symbol("-")) {
+      fail_at(tokens_.current().at,
+              "Block names in Jinja have to be valid Python identifiers and may not contain "
+              "hyphens, use an underscore instead.");
     }
-    Block node{name.text, function_body_to("endblock"), {}, {}};
+    node.body = function_body_to("endblock");
+    if (node.is_required && !std::ranges::all_of(node.body, is_white_space)) {
+      fail_at(name.at, "Required blocks can only contain comments or whitespace");
+    }
     tokens_.skip_name(name.text);
     return node;
+  }
+
+  static bool is_white_space(const std::unique_ptr<Stmt>& statement) {
+    const auto* output = std::get_if<Output>(&statement->node);
+    return output != nullptr && std::ranges::all_of(output->parts, [](const ExprPtr& part) {
+             const auto* constant = std::get_if<Constant>(&part->node);
+             return constant != nullptr && strip(constant->value.text(), Sides::both).empty();
+           });
+  }
+
+  // "with context" and "without context": without another template they mean nothing.
+  bool skip_context() {
+    const bool is_found = (tokens_.is_name("with") || tokens_.is_name("without")) &&
+                          tokens_.look().is_name("context");
+    if (is_found) {
+      tokens_.next();
+      tokens_.next();
+    }
+    return is_found;
+  }
+
+  LoadTemplate include() {
+    LoadTemplate node{expressions_.expression(), {}, true, false};
+    if (tokens_.is_name("ignore") && tokens_.look().is_name("missing")) {
+      node.ignores_missing = true;
+      tokens_.next();
+      tokens_.next();
+    }
+    skip_context();
+    return node;
+  }
+
+  LoadTemplate import() {
+    LoadTemplate node{expressions_.expression(), {}, false, false};
+    tokens_.expect_name("as");
+    node.targets.push_back(expressions_.target_name());
+    skip_context();
+    return node;
+  }
+
+  LoadTemplate from_import() {
+    LoadTemplate node{expressions_.expression(), {}, false, false};
+    tokens_.expect_name("import");
+    do {
+      if (!tokens_.is(TokenKind::name)) tokens_.expect(TokenKind::name);
+      if (skip_context()) break;
+      const Position at = tokens_.current().at;
+      std::string name = expressions_.target_name();
+      if (name.starts_with('_')) {
+        fail_at(at, "names starting with an underline can not be imported");
+      }
+      if (tokens_.skip_name("as")) name = expressions_.target_name();
+      node.targets.push_back(std::move(name));
+    } while (!skip_context() && tokens_.skip_symbol(","));
+    return node;
+  }
+
+  LoadTemplate extends(Position at) {
+    // Of the tags that are open, the last one is this.
+    if (!std::all_of(tags_.begin(), tags_.end() - 1, [](const auto& tag) { return tag == "if"; })) {
+      fail_at(at, "cannot use extend from a non top-level scope");
+    }
+    return {expressions_.expression(), {}, false, false};
   }
 
   TokenStream tokens_;

@@ -96,7 +96,7 @@ class Printer {
       case Kind::callable:
         return callable(value.as_callable());
       case Kind::object:
-        return out_.append(fmt::format("<{}>", type_name(value)));
+        return out_.append(value.as_object().repr());
     }
   }
 
@@ -154,6 +154,12 @@ class Printer {
 Text repr_text(Heap& heap, const Value& value) {
   Text out;
   Printer(heap, out).repr(value);
+  return out;
+}
+
+Text quoted(const Text& text) {
+  Text out;
+  append_quoted(out, text);
   return out;
 }
 

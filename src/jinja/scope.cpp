@@ -62,6 +62,10 @@ class FrameAnalysis {
   void visit(FilterBlock& node) { loads(node.filter); }
   void visit(Generation&) {}
   void visit(Block&) {}
+  void visit(LoadTemplate& node) {
+    loads(node.source);
+    for (const std::string& target : node.targets) symbols_->store(target);
+  }
   void visit(Break&) {}
   void visit(Continue&) {}
 
@@ -97,10 +101,10 @@ class FrameAnalysis {
   size_t& copied_;
 };
 
-// Special names that a macro's body uses without defining them.
+// Special names that the body of a macro or block uses without defining them.
 class SpecialNames {
  public:
-  explicit SpecialNames(Body& body) { visit(body); }
+  SpecialNames(Body& body, std::initializer_list<std::string> names) : open_(names) { visit(body); }
   bool uses(std::string_view name) const { return used_.contains(name); }
 
  private:
@@ -171,10 +175,11 @@ class SpecialNames {
   }
   void visit(Generation& node) { visit(node.body); }
   void visit(Block&) {}
+  void visit(LoadTemplate& node) { load(node.source); }
   void visit(Break&) {}
   void visit(Continue&) {}
 
-  std::set<std::string, std::less<>> open_{"caller", "kwargs", "varargs"};
+  std::set<std::string, std::less<>> open_;
   std::set<std::string, std::less<>> used_;
 };
 
@@ -184,6 +189,7 @@ class Assigner {
   void run(Tree& tree) {
     Symbols root(nullptr, {&tree.unit, 0});
     root_ = &root;
+    blocks_ = &tree.blocks;
     analysis(root).body(tree.body);
     body(tree.body, root, Certainty::certain);
     tree.frame = root.loads();
@@ -195,7 +201,7 @@ class Assigner {
 
   FrameAnalysis analysis(Symbols& symbols) { return FrameAnalysis(symbols, copied_); }
 
-  UnitScope inner_unit(Symbols& symbols, Unit& unit) const {
+  UnitScope inner_unit(const Symbols& symbols, Unit& unit) const {
     symbols.unit().unit->outlives_call = true;
     return {&unit, symbols.unit().depth + 1};
   }
@@ -304,7 +310,7 @@ class Assigner {
 
   void define(Definition& definition, Symbols& symbols) {
     Symbols inner(&symbols, inner_unit(symbols, definition.unit));
-    const SpecialNames special(definition.body);
+    const SpecialNames special(definition.body, {"caller", "kwargs", "varargs"});
     std::set<std::string, std::less<>> given;
     for (auto& parameter : definition.parameters) {
       parameter.slot = inner.declare_parameter(parameter.name);
@@ -359,18 +365,41 @@ class Assigner {
     node.frame = inner.loads();
   }
 
-  // Sees the variables of the template, not those of loops around it.
-  void visit(Block& node, Symbols&, Certainty) {
-    Symbols inner(root_, inner_unit(*root_, node.unit));
+  // Begins with a copy of the variables of the template, if it is scoped also of loops around it.
+  void visit(Block& node, Symbols& symbols, Certainty) {
+    const Symbols& outer = node.is_scoped ? symbols : *root_;
+    Symbols inner(nullptr, inner_unit(outer, node.unit));
+    if (SpecialNames(node.body, {"super"}).uses("super")) {
+      node.super = inner.declare_parameter("super");
+    }
     analysis(inner).body(node.body);
     body(node.body, inner, Certainty::certain);
-    node.frame = inner.loads();
+    node.frame = exported(inner.loads(), outer);
+    node.self_frame = exported(inner.loads(), *root_);
+    blocks_->emplace(node.name, &node);
+  }
+
+  // What a block resolves, for a unit directly inside of that of `outer`.
+  static Frame exported(Frame frame, const Symbols& outer) {
+    for (SlotLoad& load : frame) {
+      if (load.action != SlotLoad::Action::resolve) continue;
+      const auto ref = outer.find_ref(load.name);
+      if (!ref) continue;
+      load.action = SlotLoad::Action::exported;
+      load.outer = {ref->hops + 1, ref->slot};
+    }
+    return frame;
+  }
+
+  void visit(LoadTemplate& node, Symbols& symbols, Certainty certainty) {
+    expression(node.source, symbols, certainty);
   }
 
   void visit(Break&, Symbols&, Certainty) {}
   void visit(Continue&, Symbols&, Certainty) {}
 
   Symbols* root_ = nullptr;
+  std::map<std::string, const Block*, std::less<>>* blocks_ = nullptr;
   uint32_t loops_ = 0;
   size_t copied_ = 0;
 };

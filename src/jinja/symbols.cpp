@@ -65,8 +65,14 @@ void Symbols::join(const std::vector<Symbols>& branches) {
 }
 
 Ref Symbols::ref(const std::string& name) const {
+  const auto found = find_ref(name);
+  CHECK(found.has_value());
+  return *found;
+}
+
+std::optional<Ref> Symbols::find_ref(const std::string& name) const {
   const auto place = find(name);
-  CHECK(place.has_value());
+  if (!place) return std::nullopt;
   return relative(*place);
 }
 

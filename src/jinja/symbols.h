@@ -32,6 +32,7 @@ class Symbols {
 
   // The place of a name that the analysis has seen, for code of this frame.
   Ref ref(const std::string& name) const;
+  std::optional<Ref> find_ref(const std::string& name) const;
   Frame loads() const;
   const UnitScope& unit() const { return unit_; }
   size_t size() const { return refs_.size() + loads_.size() + stores_.size(); }

@@ -97,6 +97,10 @@ bool is_space(char32_t c) {
   return (char_flags(c) & kWhitespace) != 0;
 }
 
+bool is_word(char32_t c) {
+  return c == '_' || (char_flags(c) & kAlphanumeric) != 0;
+}
+
 size_t previous(std::string_view text, size_t end) {
   do --end;
   while (end > 0 && (text[end] & 0xC0) == 0x80);

@@ -28,6 +28,8 @@ std::vector<Text> split_lines(Heap& heap, const Text& text, LineEnds ends = Line
 Text replace(Heap& heap, const Text& text, std::string_view from, const Text& to, int64_t most);
 
 bool is_space(char32_t c);
+// A letter, digit or underscore: what \w matches.
+bool is_word(char32_t c);
 // One or more ASCII digits.
 bool is_digits(std::string_view text);
 

@@ -130,6 +130,10 @@ std::string UndefinedObject::message() const {
   return "'" + type + "' has no attribute " + shown;
 }
 
+std::string AttributeObject::repr() const {
+  return "<" + std::string(type_name()) + ">";
+}
+
 Value make_integer(Heap& heap, const BigInt& value) {
   if (const auto small = value.to_int64()) return Value::integer(*small);
   heap.charge(value.bit_count() / 8);

@@ -208,6 +208,7 @@ struct CallableObject : Object {
 
 struct AttributeObject : Object {
   virtual std::string_view type_name() const = 0;
+  virtual std::string repr() const;  // the type in angle brackets
   // Nothing where there is no such attribute.
   virtual std::optional<Value> attribute(Runtime& runtime, std::string_view name) = 0;
   // What calling the object does; throws Error where it does nothing.

@@ -43,6 +43,10 @@ TEST(JinjaMarks, InputStaysInputThroughOperatorsFiltersAndMethods) {
             "<[p]><[p]>");
   EXPECT_EQ(marked("{% for c in l[0] ~ 'z' %}{{ c }},{% endfor %}", kValue), "[p],z,");
   EXPECT_EQ(marked("{{ x|escape }}", R"({"x": "<"})"), "[&lt;]");
+  EXPECT_EQ(marked("{{ (l[0] ~ ' a.com')|urlize(10) }}", kValue),
+            "[p] <a href=\"https://a.com\" rel=\"noopener\">a.com</a>");
+  EXPECT_EQ(marked("{{ ('a ' ~ l[0])|wordwrap(1) }}{{ l|pprint }}", kValue),
+            "a\n[p]['[p]', '[q]']");
   EXPECT_EQ(marked("{{ l[0]|center(3) }}{{ 'ab' ~ l[0] }}{{ (l[0] ~ 'ab')|reverse }}", kValue),
             " [p] ab[p]ba[p]");
 }
@@ -59,6 +63,25 @@ TEST(JinjaErrors, NameLineAndColumn) {
   EXPECT_EQ(render("{% for x in y %}"),
             "error: template line 1, column 17: Unexpected end of template. The innermost block "
             "that needs to be closed is 'for'.");
+}
+
+TEST(JinjaErrors, OtherTemplatesAreMissedWhenTheyAreReached) {
+  const std::string no_loader = "no loader for this environment specified";
+  EXPECT_EQ(render("{% if x %}{% include 'a' %}{% endif %}ok"), "ok");
+  EXPECT_EQ(render("a\n {% include 'a' ignore missing %}"),
+            "error: template line 2, column 5: " + no_loader);
+  EXPECT_EQ(render("{% import 'a' as b %}"), "error: template line 1, column 4: " + no_loader);
+  EXPECT_EQ(render("{% from 'a' import b %}"), "error: template line 1, column 4: " + no_loader);
+  EXPECT_EQ(render("{% extends 'a' %}"), "error: template line 1, column 4: " + no_loader);
+}
+
+TEST(JinjaErrors, NothingIsRandom) {
+  EXPECT_EQ(render("{{ [1]|random }}"),
+            "error: template line 1, column 8: the filter 'random' is not supported: a prompt is "
+            "to be the same every time");
+  EXPECT_EQ(render("{{ lipsum() }}"),
+            "error: template line 1, column 10: the function 'lipsum' is not supported: a prompt "
+            "is to be the same every time");
 }
 
 // By limits that are reached sooner than those of a request.
@@ -98,6 +121,26 @@ TEST(JinjaLimits, HostileTemplatesAreRefused) {
       is_refused("{% set ns = namespace(l=[]) %}{% for i in range(10000) %}"
                  "{% set ns.l = [ns.l] %}{% endfor %}{{ ns.l|tojson }}"));
   EXPECT_TRUE(is_refused("{% set ns = namespace() %}{% set ns.a = ns %}{{ ns }}"));
+  EXPECT_TRUE(is_refused("{% block a %}{{ self.a() }}{% endblock %}"));
+}
+
+TEST(JinjaLimits, BoundFiltersThatLayOut) {
+  EXPECT_TRUE(is_refused("{{ ('x' * 1000000)|wordwrap(1, wrapstring='y' * 1000000) }}"));
+  EXPECT_TRUE(is_refused("{{ ('x' * 10000000)|wordwrap }}"));
+  EXPECT_TRUE(is_refused("{{ {'k' * 1000000: range(10000)|list}|pprint }}"));
+  EXPECT_TRUE(
+      is_refused("{{ ('<' * 100000 ~ 'x' ~ '>' * 100000 ~ ' ')|urlize(rel='y' * 30000000) }}"));
+  EXPECT_TRUE(is_refused("{{ ('a.com ' * 100000)|urlize(rel='x' * 100000) }}"));
+  EXPECT_TRUE(
+      is_refused("{% set ns = namespace(l=[]) %}{% for i in range(60) %}"
+                 "{% set ns.l = [ns.l, ns.l] %}{% endfor %}{{ ns.l|pprint }}"));
+  EXPECT_TRUE(
+      is_refused("{% set ns = namespace(l=[]) %}{% for i in range(10000) %}"
+                 "{% set ns.l = [ns.l] %}{% endfor %}{{ ns.l|pprint }}"));
+  // Long, but done in time: brackets, hyphens and words without an end.
+  EXPECT_FALSE(is_refused("{{ ('(' * 100000 ~ 'x' ~ ')' * 100000)|urlize }}"));
+  EXPECT_FALSE(is_refused("{{ ('a' ~ '-' * 100000)|wordwrap(50000) }}"));
+  EXPECT_FALSE(is_refused("{{ ('a' * 100000)|pprint }}"));
 }
 
 TEST(JinjaLimits, DeepJsonIsRefused) {
@@ -128,9 +171,11 @@ TEST(JinjaText, InvalidUtf8IsReplaced) {
 
 // Random templates and expressions that once differed, or are worth keeping; made with
 // make_jinja.py.
-TEST(JinjaGolden, GivesWhatJinja2Gives) {
+class JinjaGolden : public testing::TestWithParam<const char*> {};
+
+TEST_P(JinjaGolden, GivesWhatJinja2Gives) {
   const auto golden = nlohmann::ordered_json::parse(
-      test::read_file(test::source_dir() / "tests/golden/jinja/differential.json"));
+      test::read_file(test::source_dir() / "tests/golden/jinja" / GetParam()));
   const std::string variables = golden["variables"];
   ASSERT_GE(golden["cases"].size(), 100u);
   for (const auto& item : golden["cases"]) {
@@ -143,6 +188,9 @@ TEST(JinjaGolden, GivesWhatJinja2Gives) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(All, JinjaGolden,
+                         testing::Values("differential.json", "layout_and_blocks.json"));
 
 }  // namespace
 }  // namespace arion
