@@ -45,21 +45,24 @@ Interpreter::Flow Interpreter::run_block(const Block& node, const Frame& frame, 
 
 Value Interpreter::make_self() {
   heap_.charge(64);  // what the function captured
-  return Value(Kind::object,
-               heap_.make<TemplateReference>([this](std::string_view name) -> std::optional<Value> {
-                 const auto found = tree_.blocks.find(name);
-                 if (found == tree_.blocks.end()) return std::nullopt;
-                 const Block* const block = found->second;
-                 return make_function(
-                     heap_, block->name, [this, block](Runtime&, const Arguments& arguments) {
-                       if (!arguments.positional.empty() || !arguments.named.empty()) {
-                         fail(ErrorCode::bad_input, "a block takes no arguments");
-                       }
-                       Capture capture(*this);
-                       run_block(*block, block->self_frame, root_);
-                       return capture.take();
-                     });
-               }));
+  return Value(
+      Kind::object,
+      heap_.make<TemplateReference>([this](std::string_view name) -> std::optional<Value> {
+        const auto found = tree_.blocks.find(name);
+        if (found == tree_.blocks.end()) return std::nullopt;
+        const Block* const block = found->second;
+        return make_function(
+            heap_, block->name, [this, block](Runtime&, const Arguments& arguments) {
+              if (!arguments.positional.empty() || !arguments.named.empty()) {
+                fail(ErrorCode::bad_input,
+                     "BlockReference.__call__() takes 1 positional argument but {} were given",
+                     1 + arguments.positional.size() + arguments.named.size());
+              }
+              Capture capture(*this);
+              run_block(*block, block->self_frame, root_);
+              return capture.take();
+            });
+      }));
 }
 
 // The errors of a Jinja2 environment without a loader.

@@ -43,8 +43,8 @@ TEST(JinjaMarks, InputStaysInputThroughOperatorsFiltersAndMethods) {
             "<[p]><[p]>");
   EXPECT_EQ(marked("{% for c in l[0] ~ 'z' %}{{ c }},{% endfor %}", kValue), "[p],z,");
   EXPECT_EQ(marked("{{ x|escape }}", R"({"x": "<"})"), "[&lt;]");
-  EXPECT_EQ(marked("{{ (l[0] ~ ' a.com')|urlize(10) }}", kValue),
-            "[p] <a href=\"https://a.com\" rel=\"noopener\">a.com</a>");
+  EXPECT_EQ(marked("{{ (l[0] ~ ' ab.com')|urlize(10) }}", kValue),
+            "[p] <a href=\"https://ab.com\" rel=\"noopener\">ab.com</a>");
   EXPECT_EQ(marked("{{ ('a ' ~ l[0])|wordwrap(1) }}{{ l|pprint }}", kValue),
             "a\n[p]['[p]', '[q]']");
   EXPECT_EQ(marked("{{ l[0]|center(3) }}{{ 'ab' ~ l[0] }}{{ (l[0] ~ 'ab')|reverse }}", kValue),
@@ -130,7 +130,7 @@ TEST(JinjaLimits, BoundFiltersThatLayOut) {
   EXPECT_TRUE(is_refused("{{ {'k' * 1000000: range(10000)|list}|pprint }}"));
   EXPECT_TRUE(
       is_refused("{{ ('<' * 100000 ~ 'x' ~ '>' * 100000 ~ ' ')|urlize(rel='y' * 30000000) }}"));
-  EXPECT_TRUE(is_refused("{{ ('a.com ' * 100000)|urlize(rel='x' * 100000) }}"));
+  EXPECT_TRUE(is_refused("{{ ('ab.com ' * 100000)|urlize(rel='x' * 100000) }}"));
   EXPECT_TRUE(
       is_refused("{% set ns = namespace(l=[]) %}{% for i in range(60) %}"
                  "{% set ns.l = [ns.l, ns.l] %}{% endfor %}{{ ns.l|pprint }}"));
