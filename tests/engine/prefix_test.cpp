@@ -224,6 +224,10 @@ TEST_F(Prefixes, RefusesWhatExceedsTheQueueAndTakesItLater) {
 
 TEST_F(Prefixes, ADeadlineEndsARequestThatRunsOrWaits) {
   FakeRunner runner;
+  // So that the context is not full before.
+  runner.before_step = [](const BatchPlan&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
   EventQueue queue;
   Engine engine(runner, tokenizer, {.max_sequences = 1});
   Request request = endless(seeded(bytes_of("x"), 1, 100000));

@@ -93,6 +93,8 @@ TEST_P(Schedules, ChangeNoAnswer) {
                                     .context = context});
     model.shuffle_blocks(random());
     model.runner().set_poison();
+    // But for every third time all requests are there before the second step, however fast it is.
+    std::atomic<bool> may_go = schedule % 3 == 2;
     Engine engine(model.runner(), tokenizer_,
                   {.max_sequences = 1 + below(12),
                    .policy = static_cast<QueuePolicy>(below(3)),
@@ -100,6 +102,7 @@ TEST_P(Schedules, ChangeNoAnswer) {
     EventQueue queue;
     std::map<RequestId, size_t> index;
     std::vector<RequestId> to_cancel;
+    engine.submit(requests[0], [&](TokenEvent) { may_go.wait(false); });
     for (size_t i = 0; i < requests.size(); ++i) {
       index[engine.submit(requests[i], queue.sink())] = i;
       if (below(4) == 0) std::this_thread::sleep_for(std::chrono::microseconds(below(2000)));
@@ -107,6 +110,8 @@ TEST_P(Schedules, ChangeNoAnswer) {
       if (below(4) == 0) to_cancel.push_back(engine.submit(requests[i], [](TokenEvent) {}));
       if (!to_cancel.empty() && below(2) == 0) engine.cancel(to_cancel.back());
     }
+    may_go = true;
+    may_go.notify_all();
     for (auto& [id, answer] : collect(queue, requests.size())) {
       const Answer& right = expected[index.at(id)];
       EXPECT_EQ(answer.tokens, right.tokens);
