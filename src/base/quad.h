@@ -11,10 +11,9 @@ using QuadMask = int32_t __attribute__((vector_size(16)));
 
 inline constexpr int kQuadLanes = 4;
 
+// By this operator a comparison of the two becomes one minimum or maximum, by masks four steps.
 inline Quad select(QuadMask mask, Quad yes, Quad no) {
-  const QuadMask bits =
-      (mask & reinterpret_cast<QuadMask>(yes)) | (~mask & reinterpret_cast<QuadMask>(no));
-  return reinterpret_cast<Quad>(bits);
+  return mask ? yes : no;
 }
 
 inline bool any(QuadMask mask) {
@@ -32,8 +31,8 @@ inline Quad square_root(Quad x) {
 // x where it is at least `low` and at most `high`; an unordered x becomes a bound.
 inline Quad clamp(Quad x, float low, float high) {
   const Quad bottom = Quad{} + low, top = Quad{} + high;
-  const Quad raised = x > bottom ? x : bottom;
-  return raised < top ? raised : top;
+  const Quad raised = select(x > bottom, x, bottom);
+  return select(raised < top, raised, top);
 }
 
 // Nearest whole number, ties to even, for magnitudes below 2^22: adding 1.5 * 2^23 drops the

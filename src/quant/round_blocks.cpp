@@ -43,8 +43,8 @@ struct Range {
 Range range_of(const Parts& parts) {
   Quad low = parts[0], high = parts[0];
   for (const Quad v : parts) {
-    low = v < low ? v : low;
-    high = v > high ? v : high;
+    low = select(v < low, v, low);
+    high = select(v > high, v, high);
   }
   return {std::min({low[0], low[1], low[2], low[3]}),
           std::max({high[0], high[1], high[2], high[3]})};
