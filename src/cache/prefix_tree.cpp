@@ -207,9 +207,7 @@ void PrefixTree::make_room(int group, int blocks) {
 }
 
 void PrefixTree::forget_all_idle() {
-  for (size_t g = 0; g < pools_.size(); ++g) {
-    while (pools_[g].idle_blocks() > 0) evict_oldest(g);
-  }
+  for (size_t g = 0; g < pools_.size(); ++g) make_room(static_cast<int>(g), pools_[g].blocks());
 }
 
 PrefixNode& PrefixTree::root(std::string_view salt) {

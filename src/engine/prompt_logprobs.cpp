@@ -1,7 +1,6 @@
 // Entries by position: a prompt that is computed again gives the same.
 #include "engine/prompt_logprobs.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace arion {

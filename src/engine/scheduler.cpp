@@ -202,7 +202,7 @@ void Scheduler::plan_running(Budget& budget) {
 }
 
 void Scheduler::plan_waiting(Budget& budget, int64_t now_us) {
-  while (budget.tokens > 0) {
+  while (budget.tokens > 0 && running() < limits_.max_sequences) {
     Sequence* next = waiting_.next([&](const Sequence& s) { return !is_being_computed(s); });
     if (next == nullptr) return;
     const int members = next->companion == nullptr ? 1 : 2;

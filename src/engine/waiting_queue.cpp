@@ -26,10 +26,6 @@ QueuePolicy queue_policy_of(std::string_view name) {
   fail(ErrorCode::usage, "there is no queue policy '{}', expected fcfs, priority or fair", name);
 }
 
-Sequence* WaitingQueue::Client::next(const IsReady& is_ready) const {
-  return first_ready(sequences, is_ready);
-}
-
 void WaitingQueue::add(Sequence& sequence) {
   if (policy_ == QueuePolicy::fair) {
     client(sequence.client).sequences.push_back(&sequence);
@@ -58,11 +54,12 @@ Sequence* WaitingQueue::next(const IsReady& is_ready) {
 
 // Every round adds a turn's tokens to all, until someone who is ready has some to use.
 Sequence* WaitingQueue::next_of_clients(const IsReady& is_ready) {
-  const bool has_any = std::ranges::any_of(
-      turns_, [&](const Client& client) { return client.next(is_ready) != nullptr; });
+  const bool has_any = std::ranges::any_of(turns_, [&](const Client& client) {
+    return first_ready(client.sequences, is_ready) != nullptr;
+  });
   while (has_any) {
     Client& front = turns_.front();
-    Sequence* sequence = front.next(is_ready);
+    Sequence* sequence = first_ready(front.sequences, is_ready);
     if (sequence != nullptr && front.credit > 0) return sequence;
     const bool is_done = front.sequences.empty() && front.credit >= 0;
     front.credit = std::min(front.credit + kTurnTokens, kTurnTokens);

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,8 +44,6 @@ class WaitingQueue {
     std::string name;
     std::deque<Sequence*> sequences;  // by arrival
     int64_t credit = 0;               // tokens until its turn ends
-
-    Sequence* next(const IsReady& is_ready) const;
   };
 
   Client& client(const std::string& name);
