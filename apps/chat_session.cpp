@@ -2,7 +2,6 @@
 #include "chat_session.h"
 
 #include "base/error.h"
-#include "chat_source.h"
 #include "interrupt.h"
 
 namespace arion::app {
@@ -38,13 +37,13 @@ double Answer::decode_tokens_per_s() const {
 
 ChatSession::ChatSession(LoadedModel& loaded, std::string system)
     : loaded_(loaded),
-      text_(read_model_text(loaded.path, loaded.runner->model().file.metadata())),
+      text_(read_model_text(loaded.path, loaded.metadata())),
       engine_(*loaded.runner, text_.tokenizer) {
   if (!system.empty()) messages_.push_back({"system", std::move(system)});
 }
 
 bool ChatSession::has_chat_format() {
-  if (!template_) template_ = make_chat_template(text_.templates, text_.tokenizer);
+  if (!template_) template_ = make_chat_template(text_);
   return template_.has_value();
 }
 

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "assembly/model_text.h"
 #include "chat/chat_template.h"
 #include "engine/engine.h"
 #include "engine/event_queue.h"
-#include "model_tokenizer.h"
-#include "runner_setup.h"
+#include "load_options.h"
 #include "text/tokenizer.h"
 
 namespace arion::app {
@@ -57,7 +57,7 @@ class ChatSession {
   ChatSession(LoadedModel& loaded, std::string system);
 
   const Tokenizer& tokenizer() const { return text_.tokenizer; }
-  const GgufMetadata& metadata() const { return loaded_.runner->model().file.metadata(); }
+  const GgufMetadata& metadata() const { return loaded_.metadata(); }
   // Reads the chat template of the model; false where it has none and its family is not known.
   // Throws Error{bad_input} for a template that cannot be used.
   bool has_chat_format();

@@ -4,11 +4,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "assembly/model_text.h"
 #include "base/error.h"
 #include "base/real_math.h"
 #include "eval.h"
-#include "model_tokenizer.h"
-#include "runner_setup.h"
+#include "load_options.h"
 #include "text_windows.h"
 #include "token_stream.h"
 
@@ -19,8 +19,8 @@ namespace {
 constexpr float kSureGap = 1.0f;
 
 struct KlOptions {
-  RunnerOptions runner;
-  RunnerOptions reference;
+  LoadOptions runner;
+  LoadOptions reference;
   WindowOptions windows;
   bool json = false;
 };
@@ -80,8 +80,7 @@ void eval_kl(KlOptions options, const GlobalOptions& global) {
     fail(ErrorCode::usage, "the vocabularies differ: {} has {} tokens, {} has {}", loaded.path,
          vocab, reference.path, reference.runner->vocab_size());
   }
-  const Tokenizer tokenizer =
-      read_model_text(loaded.path, loaded.runner->model().file.metadata()).tokenizer;
+  const Tokenizer tokenizer = read_model_text(loaded.path, loaded.metadata()).tokenizer;
   const auto windows = read_windows(tokenizer, options.windows);
   const int first = first_scored(options.windows.size);
   Totals totals;
@@ -127,7 +126,7 @@ void add_eval_kl(CLI::App& eval, const GlobalOptions& global) {
   auto options = std::make_shared<KlOptions>();
   options->reference.activations = "fp32";
   CLI::App* command = eval.add_subcommand("kl", "Divergence from a reference model");
-  add_runner_options(*command, options->runner);
+  add_load_options(*command, options->runner);
   add_window_options(*command, options->windows);
   command->add_option("--reference", options->reference.model, "Model to compare with")->required();
   command->add_option("--reference-act", options->reference.activations, "Its activations")

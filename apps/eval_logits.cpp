@@ -6,15 +6,15 @@
 #include "base/error.h"
 #include "eval.h"
 #include "input_file.h"
+#include "load_options.h"
 #include "npy_writer.h"
-#include "runner_setup.h"
 #include "token_stream.h"
 
 namespace arion::app {
 namespace {
 
 struct LogitsOptions {
-  RunnerOptions runner;
+  LoadOptions runner;
   std::string tokens;
   int chunk = 512;
   int batch_with = 0;
@@ -96,7 +96,7 @@ void eval_logits(LogitsOptions options, const GlobalOptions& global) {
 void add_eval_logits(CLI::App& eval, const GlobalOptions& global) {
   auto options = std::make_shared<LogitsOptions>();
   CLI::App* command = eval.add_subcommand("logits", "Computes the logits of given token ids");
-  add_runner_options(*command, options->runner);
+  add_load_options(*command, options->runner);
   add_context_option(*command, options->runner);
   command
       ->add_option("--tokens", options->tokens, "Token ids 1,2,3 or @FILE, taken exactly as given")

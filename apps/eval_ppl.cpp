@@ -3,10 +3,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "assembly/model_text.h"
 #include "base/real_math.h"
 #include "eval.h"
-#include "model_tokenizer.h"
-#include "runner_setup.h"
+#include "load_options.h"
 #include "text_windows.h"
 #include "token_stream.h"
 
@@ -14,7 +14,7 @@ namespace arion::app {
 namespace {
 
 struct PplOptions {
-  RunnerOptions runner;
+  LoadOptions runner;
   WindowOptions windows;
   bool json = false;
 };
@@ -22,8 +22,7 @@ struct PplOptions {
 void eval_ppl(PplOptions options, const GlobalOptions& global) {
   options.runner.context = options.windows.size;
   LoadedModel loaded = load_model(options.runner, global);
-  const Tokenizer tokenizer =
-      read_model_text(loaded.path, loaded.runner->model().file.metadata()).tokenizer;
+  const Tokenizer tokenizer = read_model_text(loaded.path, loaded.metadata()).tokenizer;
   const auto windows = read_windows(tokenizer, options.windows);
   const int first = first_scored(options.windows.size);
   double negative_log = 0, squares = 0;
@@ -64,7 +63,7 @@ void eval_ppl(PplOptions options, const GlobalOptions& global) {
 void add_eval_ppl(CLI::App& eval, const GlobalOptions& global) {
   auto options = std::make_shared<PplOptions>();
   CLI::App* command = eval.add_subcommand("ppl", "Perplexity of a text");
-  add_runner_options(*command, options->runner);
+  add_load_options(*command, options->runner);
   add_window_options(*command, options->windows);
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &global] { eval_ppl(*options, global); });

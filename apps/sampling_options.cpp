@@ -7,8 +7,8 @@
 #include <limits>
 #include <string>
 
+#include "assembly/recommended_sampling.h"
 #include "base/error.h"
-#include "io/gguf_value.h"
 #include "sample/check_params.h"
 #include "sample/guidance.h"
 #include "sample/presets.h"
@@ -17,15 +17,6 @@
 
 namespace arion::app {
 namespace {
-
-struct NumberRange {
-  double low, high;
-  bool contains(double value) const { return value >= low && value <= high; }  // never NaN
-};
-
-constexpr NumberRange kTemperature = {0, kMaxTemperature};
-constexpr NumberRange kShare = {0, 1};
-constexpr NumberRange kTopK = {-1, std::numeric_limits<int>::max()};
 
 // CLI::Range lets NaN pass.
 CLI::Validator number_in(NumberRange range) {
@@ -48,22 +39,6 @@ CLI::Validator seed_number() {
                        std::numeric_limits<uint64_t>::max(), text);
   };
   return {check, ""};
-}
-
-std::optional<double> recommended(const GgufMetadata& metadata, std::string_view key,
-                                  NumberRange range) {
-  const GgufEntry* entry = metadata.find(key);
-  if (entry == nullptr) return std::nullopt;
-  std::optional<double> value = load_float(entry->type, entry->payload.data());
-  if (!value) {
-    if (const auto whole = load_integer(entry->type, entry->payload.data())) {
-      value = static_cast<double>(*whole);
-    }
-  }
-  if (value && range.contains(*value)) return value;
-  log(LogLevel::warning, "the model recommends {} = {}, expected a number from {} to {}; ignored",
-      key, describe_value(*entry), range.low, range.high);
-  return std::nullopt;
 }
 
 // ID=BIAS, as 66=-1.5 or 66=-inf.
@@ -177,21 +152,21 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
   command
       .add_option("--temp", options.temperature,
                   describe("Temperature; 0: always the best token", kDefaultSampling.temperature))
-      ->check(number_in(kTemperature));
+      ->check(number_in(kTemperatureRange));
   command
       .add_option("--top-k", options.top_k,
                   describe("Keep the k best tokens; 0 or -1: all", kDefaultSampling.top_k))
-      ->check(number_in(kTopK));
+      ->check(number_in(kTopKRange));
   command
       .add_option(
           "--top-p", options.top_p,
           describe("Keep the best tokens with this total probability", kDefaultSampling.top_p))
-      ->check(number_in(kShare));
+      ->check(number_in(kShareRange));
   command
       .add_option(
           "--min-p", options.min_p,
           describe("Keep tokens at least this likely relative to the best", kDefaultSampling.min_p))
-      ->check(number_in(kShare));
+      ->check(number_in(kShareRange));
   command.add_option("--seed", options.seed, "Random seed; drawn and reported when absent")
       ->check(seed_number());
   command
@@ -233,19 +208,13 @@ SamplingParams resolve_sampling(const SamplingOptions& options, const GgufMetada
   params.top_k = defaults.top_k;
   params.top_p = defaults.top_p;
   params.min_p = defaults.min_p;
-  auto choose = [&metadata](auto& param, const auto& option, std::string_view key,
-                            NumberRange range) {
-    using Number = std::remove_reference_t<decltype(param)>;
-    if (option) {
-      param = *option;
-    } else if (const auto value = recommended(metadata, key, range)) {
-      param = static_cast<Number>(*value);
-    }
-  };
-  choose(params.temperature, options.temperature, "general.sampling.temp", kTemperature);
-  choose(params.top_k, options.top_k, "general.sampling.top_k", kTopK);
-  choose(params.top_p, options.top_p, "general.sampling.top_p", kShare);
-  choose(params.min_p, options.min_p, "general.sampling.min_p", kShare);
+  const RecommendedSampling recommended = read_recommended_sampling(metadata);
+  for (const std::string& message : recommended.ignored) log(LogLevel::warning, "{}", message);
+  recommended.apply_to(params);
+  params.temperature = options.temperature.value_or(params.temperature);
+  params.top_k = options.top_k.value_or(params.top_k);
+  params.top_p = options.top_p.value_or(params.top_p);
+  params.min_p = options.min_p.value_or(params.min_p);
   params.seed = options.seed;
   return params;
 }

@@ -34,7 +34,8 @@ function(arion_add_kernels isa)
     list(TRANSFORM sources APPEND .cpp)
   endif()
   add_library(arion_kernels_${isa} OBJECT ${sources})
-  set_target_properties(arion_kernels_${isa} PROPERTIES UNITY_BUILD OFF)  # the sources are long, and alike
+  set_target_properties(arion_kernels_${isa} PROPERTIES POSITION_INDEPENDENT_CODE ON
+    UNITY_BUILD OFF)  # the sources are long, and alike
   target_link_libraries(arion_kernels_${isa} PRIVATE arion_options arion_kernel_sanitizers)
   if(NOT isa STREQUAL generic)
     target_link_libraries(arion_kernels_${isa} PRIVATE arion_vector_sanitizers)

@@ -5,18 +5,18 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "assembly/model_path.h"
 #include "base/error.h"
 #include "command.h"
+#include "load_options.h"
 #include "model/hf_folder.h"
-#include "model_path.h"
-#include "runner_setup.h"
 #include "runtime/sequence_stepper.h"
 
 namespace arion::app {
 namespace {
 
 struct BenchOptions {
-  RunnerOptions runner{.logit_rows = kGenerationLogitRows};
+  LoadOptions runner{.logit_rows = kGenerationLogitRows};
   std::vector<int> prompt = {512};
   std::vector<int> generate = {128};
   int depth = 0;
@@ -187,7 +187,7 @@ void bench(BenchOptions options, const GlobalOptions& global) {
 void command_bench(CLI::App& program, const GlobalOptions& global) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* command = program.add_subcommand("bench", "Measures prefill and decode speed");
-  add_runner_options(*command, options->runner);
+  add_load_options(*command, options->runner);
   add_context_option(*command, options->runner);
   command->add_option("-p,--prompt", options->prompt, "Prompt lengths to prefill; 0: none")
       ->delimiter(',')

@@ -9,11 +9,11 @@
 #include <system_error>
 #include <vector>
 
+#include "assembly/model_path.h"
+#include "assembly/model_text.h"
 #include "base/error.h"
 #include "command.h"
 #include "input_file.h"
-#include "model_path.h"
-#include "model_tokenizer.h"
 #include "text/detokenizer.h"
 #include "text/tokenizer.h"
 

@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "assembly/model_path.h"
 #include "base/error.h"
 #include "base/worker_count.h"
 #include "command.h"
+#include "load_options.h"
 #include "memory_text.h"
 #include "model/hf_folder.h"
-#include "model_path.h"
 #include "roofline.h"
-#include "runner_setup.h"
 #include "runtime/memory_plan.h"
 #include "runtime/numerics_profile.h"
 
@@ -28,7 +28,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct ExplainOptions {
-  RunnerOptions runner;
+  LoadOptions runner;
   int rows = 1;
   int depth = 512;
   double bandwidth = 0;  // GB/s
@@ -87,7 +87,7 @@ std::vector<PassReport> run_and_report(Graph& graph, const ModelOptions& options
 
 void explain_model(const ExplainOptions& options, const GlobalOptions& global, Explanation& e) {
   e.options = model_options(options.runner);
-  const IsaLevel level = chosen_isa(global);
+  const IsaLevel level = choose_isa(global.isa);
   const auto path = resolve_model(options.runner.model);
   e.path = path.string();
   e.isa = isa_name(level);
@@ -244,7 +244,7 @@ void command_explain(CLI::App& program, const GlobalOptions& global) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = program.add_subcommand(
       "explain", "Shows how a model will be run: graph, passes, plan, memory and numerics");
-  add_runner_options(*command, options->runner);
+  add_load_options(*command, options->runner);
   add_context_option(*command, options->runner);
   command
       ->add_option("--passes", options->runner.passes,

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "assembly/model_text.h"
 #include "base/error.h"
 #include "command.h"
 #include "compress/importance.h"
-#include "model_tokenizer.h"
+#include "load_options.h"
 #include "output_file.h"
-#include "runner_setup.h"
 #include "runtime/input_squares.h"
 #include "runtime/sequence_stepper.h"
 #include "text_windows.h"
@@ -21,7 +21,7 @@ namespace arion::app {
 namespace {
 
 struct ImatrixOptions {
-  RunnerOptions runner;
+  LoadOptions runner;
   WindowOptions windows;
   std::string out;
   std::vector<std::string> merged;
@@ -129,7 +129,7 @@ void command_imatrix(CLI::App& program, const GlobalOptions& global) {
   auto options = std::make_shared<ImatrixOptions>();
   CLI::App* command = program.add_subcommand(
       "imatrix", "Collects the importance matrix of a model over a text, for quantize --imatrix");
-  add_runner_options(*command, options->runner);
+  add_load_options(*command, options->runner);
   add_window_options(*command, options->windows);
   command->get_option("--file")->required(false)->description("Text to run the model on");
   command->get_option("--ctx")->description("Tokens of a chunk, each run on its own");

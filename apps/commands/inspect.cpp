@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "assembly/model_path.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "base/worker_count.h"
@@ -23,7 +24,6 @@
 #include "memory_text.h"
 #include "model/hf_folder.h"
 #include "model/model.h"
-#include "model_path.h"
 #include "quant/weight_format.h"
 #include "runtime/memory_plan.h"
 

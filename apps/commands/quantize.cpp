@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "assembly/model_path.h"
 #include "base/error.h"
 #include "base/worker_count.h"
 #include "command.h"
 #include "io/ggml_types.h"
 #include "model/hf_folder.h"
-#include "model_path.h"
 #include "output_file.h"
 #include "terminal.h"
 

@@ -9,13 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "assembly/model_path.h"
+#include "assembly/model_text.h"
 #include "base/error.h"
 #include "chat/chat_template.h"
-#include "chat_source.h"
 #include "command.h"
 #include "input_file.h"
-#include "model_path.h"
-#include "model_tokenizer.h"
 
 namespace arion::app {
 namespace {
@@ -81,15 +80,15 @@ void render(const RenderCommandOptions& options) {
                                      {});
     return print(chat_template.render(conversation, prompt_options));
   }
-  const auto [tokenizer, templates] = load_model_text(options.model);
-  const auto chat_template = make_chat_template(templates, tokenizer);
+  const ModelText text = load_model_text(options.model);
+  const auto chat_template = make_chat_template(text);
   if (!chat_template) {
     fail(ErrorCode::bad_input,
          "the model has no chat template and no markers of a known format; name a template with "
          "--template");
   }
   const jinja::Text prompt = chat_template->render(conversation, prompt_options);
-  if (options.shows_ids) return print_ids(tokenizer, prompt);
+  if (options.shows_ids) return print_ids(text.tokenizer, prompt);
   print(prompt);
 }
 

@@ -11,7 +11,7 @@
 #include "chat.h"
 #include "command.h"
 #include "input_file.h"
-#include "runner_setup.h"
+#include "load_options.h"
 
 namespace arion::app {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct RunOptions {
-  RunnerOptions runner{.logit_rows = kGenerationLogitRows};
+  LoadOptions runner{.logit_rows = kGenerationLogitRows};
   AnswerSettings settings;
   ChatOptions chat;
   std::optional<std::string> prompt, file;
@@ -91,7 +91,6 @@ void run_model(RunOptions options, const GlobalOptions& global) {
   const std::optional<std::string> prompt = read_prompt(options);
   if (checked.guidance_scale != 1) options.runner.kv_sequences = 2;
   LoadedModel loaded = load_model(options.runner, global);
-  log(LogLevel::debug, "loaded in {:.0f} ms", loaded.load_ms);
   ChatSession session(loaded, options.system);
   if (!options.system.empty() && !is_conversation(session, options.chat)) {
     log(LogLevel::warning, "--system is ignored: {}",
@@ -108,7 +107,7 @@ void run_model(RunOptions options, const GlobalOptions& global) {
 void command_run(CLI::App& program, const GlobalOptions& global) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = program.add_subcommand("run", "Answers a prompt, or chats");
-  add_runner_options(*command, options->runner);
+  add_load_options(*command, options->runner);
   add_context_option(*command, options->runner);
   command->add_option("-p,--prompt", options->prompt,
                       "Prompt; without -p and -f: chat, or standard input");

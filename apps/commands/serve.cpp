@@ -2,19 +2,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <ctime>
-#include <filesystem>
 #include <limits>
 #include <memory>
 
 #include "base/error.h"
-#include "chat_source.h"
 #include "command.h"
-#include "engine/engine.h"
 #include "input_file.h"
-#include "model_tokenizer.h"
-#include "runner_setup.h"
-#include "sampling_options.h"
+#include "load_options.h"
 #include "server/server.h"
 
 namespace arion::app {
@@ -23,7 +17,7 @@ namespace {
 constexpr int kDefaultSequences = 16;  // answered at the same time
 
 struct ServeOptions {
-  RunnerOptions runner{.logit_rows = kGenerationLogitRows};
+  LoadOptions load;
   ServerOptions server;
   int sequences = kDefaultSequences;
   std::vector<std::string> names, api_keys;
@@ -69,14 +63,6 @@ std::vector<std::string> read_keys(const ServeOptions& options) {
   return keys;
 }
 
-// As the model file recommends, else as OpenAI and vLLM have it: the model's own distribution.
-SamplingParams default_sampling(const GgufMetadata& metadata) {
-  SamplingOptions options;
-  options.preset = "vllm";
-  check_sampling_options(options);
-  return resolve_sampling(options, metadata, SamplingParams{});
-}
-
 bool is_loopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
@@ -88,38 +74,21 @@ void serve(ServeOptions options, const GlobalOptions& global) {
   options.server.service.keep_alive = to_ms(options.keep_alive_seconds);
   options.server.drain = to_ms(options.drain_seconds);
   options.server.http.max_body_bytes = static_cast<size_t>(options.max_body_mib) << 20;
-  options.runner.kv_sequences = options.sequences;
   raise_file_limit();
 
-  LoadedModel loaded = load_model(options.runner, global);
-  const GgufMetadata& metadata = loaded.runner->model().file.metadata();
-  const ModelText text = read_model_text(loaded.path, metadata);
-  const auto chat_template = make_chat_template(text.templates, text.tokenizer);
-  Engine engine(*loaded.runner, text.tokenizer,
-                {.max_sequences = options.sequences,
-                 .policy = policy,
-                 .queue = options.queue,
-                 .reuses_prefixes = !options.forgets_prefixes});
-  ServedModel model{.names = options.names,
-                    .tokenizer = text.tokenizer,
-                    .chat_template = chat_template ? &*chat_template : nullptr,
-                    .template_source = text.templates.standard,
-                    .sampling = default_sampling(metadata),
-                    .context_tokens = engine.context_tokens(),
-                    .vocab = std::min(loaded.runner->vocab_size(), text.tokenizer.size()),
-                    .created = static_cast<int64_t>(std::time(nullptr))};
-  if (model.names.empty()) {
-    model.names.push_back(std::filesystem::path(loaded.path).stem().string());
-  }
-  Server server(engine, model, options.server);
+  const EngineOptions engine = {.max_sequences = options.sequences,
+                                .policy = policy,
+                                .queue = options.queue,
+                                .reuses_prefixes = !options.forgets_prefixes};
+  const auto answering = load_answering_engine(
+      {.load = options.load, .engine = engine, .names = options.names}, global);
+  Server server(answering->engine(), answering->model(), options.server);
   server.drain_on_signals();
-  log(LogLevel::debug, "loaded in {:.0f} ms", loaded.load_ms);
   if (!is_loopback(options.server.http.host) && options.server.service.api_keys.empty()) {
     log(LogLevel::warning, "everybody who reaches {} may use this server; --api-key asks for a key",
         server.address());
   }
-  if (!chat_template) log(LogLevel::warning, "the model has no known chat format");
-  log(LogLevel::info, "serving {} on http://{}", model.name(), server.address());
+  log(LogLevel::info, "serving {} on http://{}", answering->model().name(), server.address());
   server.run();
   log(LogLevel::info, "ended");
 }
@@ -129,8 +98,8 @@ void serve(ServeOptions options, const GlobalOptions& global) {
 void command_serve(CLI::App& program, const GlobalOptions& global) {
   auto options = std::make_shared<ServeOptions>();
   CLI::App* command = program.add_subcommand("serve", "Serves a model over HTTP as OpenAI does");
-  add_runner_options(*command, options->runner);
-  add_context_option(*command, options->runner);
+  add_load_options(*command, options->load);
+  add_context_option(*command, options->load);
   HttpOptions& http = options->server.http;
   command->add_option("--host", http.host, "Address to listen on; 0.0.0.0: all of this machine")
       ->capture_default_str();

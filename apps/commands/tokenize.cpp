@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "assembly/model_path.h"
+#include "assembly/model_text.h"
 #include "command.h"
 #include "input_file.h"
-#include "model_path.h"
-#include "model_tokenizer.h"
 #include "text/tokenizer.h"
 
 namespace arion::app {

@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "assembly/model_text.h"
 #include "base/error.h"
 #include "engine/event_queue.h"
-#include "model_tokenizer.h"
-#include "runner_setup.h"
+#include "load_options.h"
 #include "server/server.h"
 
 namespace arion {
@@ -83,12 +83,12 @@ double median(std::vector<double> values) {
 }
 
 void run(const std::string& path, const Load& load, int rounds, int threads) {
-  app::RunnerOptions options{.model = path, .threads = threads};
+  LoadOptions options{.model = path, .threads = threads};
   options.kv_sequences = load.streams;
   options.logit_rows = kGenerationLogitRows;
   options.context = 1024;
-  app::LoadedModel loaded = app::load_model(options, {});
-  const auto text = app::read_model_text(loaded.path, loaded.runner->model().file.metadata());
+  LoadedModel loaded = app::load_model(options, {});
+  const auto text = read_model_text(loaded.path, loaded.metadata());
   Engine engine(*loaded.runner, text.tokenizer, {.max_sequences = load.streams});
   const ServedModel model{.names = {"bench"},
                           .tokenizer = text.tokenizer,

@@ -1,5 +1,7 @@
 // The borders of sampling parameters.
 #pragma once
+#include <limits>
+
 #include "sequence/sampling_params.h"
 
 namespace arion {
@@ -9,6 +11,14 @@ inline constexpr float kMaxTemperature = 100.0f;
 inline constexpr float kGreedyTemperature = 1e-5f;
 inline constexpr int kMaxLogprobs = 1024;
 inline constexpr float kMaxLogitBias = 1000.0f;
+
+struct NumberRange {
+  double low, high;
+  bool contains(double value) const { return value >= low && value <= high; }  // never NaN
+};
+inline constexpr NumberRange kTemperatureRange = {0, kMaxTemperature};
+inline constexpr NumberRange kShareRange = {0, 1};  // top_p, min_p, ...
+inline constexpr NumberRange kTopKRange = {-1, std::numeric_limits<int>::max()};
 
 // Throws Error{bad_input} naming the parameter, its value and the allowed range. `vocab` is the
 // number of tokens that can be sampled.

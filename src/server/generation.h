@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "api/answer_format.h"
+#include "api/api_error.h"
+#include "api/choice.h"
 #include "engine/engine.h"
-#include "server/api/answer_format.h"
-#include "server/api/api_error.h"
-#include "server/api/choice.h"
 #include "server/event_mailbox.h"
 #include "server/http/http_message.h"
 #include "server/metrics/server_metrics.h"

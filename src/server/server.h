@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "api/served_model.h"
 #include "engine/engine.h"
-#include "server/api/served_model.h"
 #include "server/http/http_server.h"
 #include "server/service.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <variant>
 
-#include "server/api/api_key.h"
-#include "server/api/model_info.h"
-#include "server/api/tokens.h"
+#include "api/api_key.h"
+#include "api/model_info.h"
+#include "api/tokens.h"
 
 namespace arion {
 namespace {

@@ -120,13 +120,13 @@ TEST(ChatSession, AMessageThatFailedIsNoPartOfTheConversation) {
   const TemporaryFolder folder;
   const std::string path = folder.write("chatml.gguf", chatml_model()).string();
   const app::GlobalOptions global;
-  app::LoadedModel loaded = app::load_model({.model = path, .threads = 1, .context = 64}, global);
+  LoadedModel loaded = app::load_model({.model = path, .threads = 1, .context = 64}, global);
   const app::AnswerOptions options = {.sampling = {.temperature = 0}, .max_tokens = 3};
   app::ChatSession session(loaded, "");
   ASSERT_TRUE(session.has_chat_format());
   EXPECT_THROW(session.chat(std::string(100, 'a'), options, nullptr), Error);
   const app::Answer second = session.chat("b", options, nullptr);
-  app::LoadedModel again = app::load_model({.model = path, .threads = 1, .context = 64}, global);
+  LoadedModel again = app::load_model({.model = path, .threads = 1, .context = 64}, global);
   app::ChatSession fresh(again, "");
   const app::Answer expected = fresh.chat("b", options, nullptr);
   EXPECT_EQ(second.prompt_tokens, expected.prompt_tokens);
@@ -144,8 +144,8 @@ TEST(ChatSession, GuidanceComparesWithAnotherSystemMessage) {
   const TemporaryFolder folder;
   const std::string path = folder.write("chatml.gguf", chatml_model()).string();
   const app::GlobalOptions global;
-  const app::RunnerOptions runner = {.model = path, .threads = 1, .context = 64, .kv_sequences = 2};
-  app::LoadedModel loaded = app::load_model(runner, global);
+  const LoadOptions runner = {.model = path, .threads = 1, .context = 64, .kv_sequences = 2};
+  LoadedModel loaded = app::load_model(runner, global);
   app::AnswerOptions options = {.sampling = {.temperature = 0}, .max_tokens = 8};
   options.ignores_end = true;
   const auto answer = [&](const std::string& system) {

@@ -2,11 +2,11 @@
 #pragma once
 #include <string_view>
 
+#include "api/api_error.h"
+#include "api/generation_request.h"
+#include "api/tokens.h"
 #include "base/check.h"
 #include "engine/fake_tokenizer.h"
-#include "server/api/api_error.h"
-#include "server/api/generation_request.h"
-#include "server/api/tokens.h"
 
 namespace arion::test {
 

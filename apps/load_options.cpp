@@ -1,0 +1,54 @@
+#include "load_options.h"
+
+#include <memory>
+#include <string>
+
+#include "assembly/model_path.h"
+
+namespace arion::app {
+namespace {
+
+LoadProgress show_progress() {
+  return [bar = std::shared_ptr<Progress>()](uint64_t done, uint64_t total) mutable {
+    if (!bar) bar = std::make_shared<Progress>("loading", total);
+    bar->update(done);
+  };
+}
+
+}  // namespace
+
+void add_load_options(CLI::App& command, LoadOptions& options) {
+  add_model_argument(command, options.model, kModelHelp);
+  command.add_option("-t,--threads", options.threads, "Threads; 0: one per physical core")
+      ->check(CLI::Range(0, kMaxThreads));
+  command.add_option(
+      "--act", options.activations,
+      "Activations of linear layers: int8, bf16 or fp32 (default: by weight format)");
+  command.add_option("--kv", options.kv,
+                     "Type of the KV cache: f32, f16 or bf16 (default: f16, f32 with --act fp32)");
+}
+
+void add_context_option(CLI::App& command, LoadOptions& options) {
+  command
+      .add_option("-c,--ctx", options.context,
+                  "Context in tokens; 0: what the model allows, at most 32768")
+      ->check(CLI::Range(0, 1 << 26));
+}
+
+LoadedModel load_model(LoadOptions options, const GlobalOptions& global) {
+  options.isa = global.isa;
+  LoadedModel loaded = arion::load_model(options, show_progress());
+  log(LogLevel::debug, "loaded in {:.0f} ms", loaded.load_ms);
+  return loaded;
+}
+
+std::unique_ptr<AnsweringEngine> load_answering_engine(AnsweringOptions options,
+                                                       const GlobalOptions& global) {
+  options.load.isa = global.isa;
+  auto loaded = std::make_unique<AnsweringEngine>(options, show_progress());
+  log(LogLevel::debug, "loaded in {:.0f} ms", loaded->loaded().load_ms);
+  for (const std::string& warning : loaded->warnings()) log(LogLevel::warning, "{}", warning);
+  return loaded;
+}
+
+}  // namespace arion::app

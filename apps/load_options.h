@@ -1,0 +1,22 @@
+// Command-line options of a model to be loaded.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "assembly/answering_engine.h"
+#include "command.h"
+
+namespace arion::app {
+
+// Adds MODEL, -t, --act and --kv.
+void add_load_options(CLI::App& command, LoadOptions& options);
+// Adds -c.
+void add_context_option(CLI::App& command, LoadOptions& options);
+
+// With the instruction set of --isa. Shows progress on terminals. Throws Error.
+LoadedModel load_model(LoadOptions options, const GlobalOptions& global);
+// The same; its warnings are logged.
+std::unique_ptr<AnsweringEngine> load_answering_engine(AnsweringOptions options,
+                                                       const GlobalOptions& global);
+
+}  // namespace arion::app

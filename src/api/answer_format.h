@@ -1,0 +1,45 @@
+// How a dialect spells answers: one object per HTTP request.
+#pragma once
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/choice.h"
+
+namespace arion {
+
+// Used by one thread. It remembers how far the texts of a stream have come.
+class AnswerFormat {
+ public:
+  virtual ~AnswerFormat() = default;
+  // One event of a stream, with `usage` if there is one.
+  virtual std::string chunk(ChoiceNews news, const Usage* usage) = 0;
+  // The event of a stream that has only usage.
+  virtual std::string usage_chunk(const Usage& usage) = 0;
+  // The whole response. `answers` are complete and in the order of their indices.
+  virtual std::string whole(std::vector<ChoiceNews> answers, const Usage& usage) = 0;
+};
+
+struct AnswerHead {
+  std::string id;       // random part of the response's id
+  std::string model;    // its name
+  int64_t created = 0;  // Unix time
+  uint64_t seed = 0;    // of all choices
+};
+
+// The request and tokenizer must outlive the format.
+std::unique_ptr<AnswerFormat> make_completion_format(const GenerationRequest& request,
+                                                     const Tokenizer& tokenizer, AnswerHead head);
+std::unique_ptr<AnswerFormat> make_chat_format(const GenerationRequest& request,
+                                               const Tokenizer& tokenizer, AnswerHead head);
+
+// Parts that the formats share.
+nlohmann::ordered_json usage_json(const Usage& usage);
+nlohmann::ordered_json finish_json(FinishReason reason);
+nlohmann::ordered_json stop_reason_json(const ChoiceNews& news, const GenerationRequest& request);
+// In one line, with U+FFFD for what is no UTF-8.
+std::string dump_json(const nlohmann::ordered_json& value);
+
+}  // namespace arion

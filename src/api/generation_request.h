@@ -1,0 +1,58 @@
+// What an HTTP request for answers asks for: prompts, and how each is to be answered.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/fields.h"
+#include "api/json_text.h"
+#include "api/served_model.h"
+#include "engine/request.h"
+
+namespace arion {
+
+// Choices of one HTTP request at most, all prompts together.
+inline constexpr size_t kMaxChoices = 1024;
+// Log probabilities per token at most: each is text in the answer.
+inline constexpr int64_t kMaxServedLogprobs = 128;
+
+struct Prompt {
+  std::vector<TokenId> tokens;
+  std::string text;  // as given; empty unless it is echoed
+};
+
+struct GenerationRequest {
+  std::vector<Prompt> prompts;
+  int n = 1;         // answers to each
+  Request settings;  // of every engine request: all but tokens and choice
+  bool streams = false;
+  bool includes_usage = false;    // a chunk with usage ends the stream
+  bool continuous_usage = false;  // usage in every chunk
+  bool echoes = false;            // the prompt goes before its answer
+  bool includes_stop = false;     // the stop string is part of the answer
+  bool spells_token_ids = false;  // tokens of log probabilities as "token_id:5"
+  bool returns_token_ids = false;
+
+  size_t choices() const { return prompts.size() * static_cast<size_t>(n); }
+};
+
+// What all dialects of OpenAI's interface share: sampling, stops, stream and n. Throws ApiError for
+// fields that are wrong or ask for what this server cannot do.
+GenerationRequest read_generation(const Fields& fields, const ServedModel& model);
+
+// 404 unless the request names the served model or none.
+void check_model_name(const Fields& fields, const ServedModel& model);
+
+// Shortens the prompt if the request says so (truncate_prompt_tokens), then checks that it leaves
+// room for an answer, if one is wanted, and is of the vocabulary.
+void fit_prompt(const Fields& fields, const ServedModel& model, int max_tokens,
+                std::vector<TokenId>& tokens);
+
+// Bodies of POST /v1/completions and /v1/chat/completions.
+GenerationRequest parse_completion(const JsonObject& body, const ServedModel& model);
+GenerationRequest parse_chat(const JsonObject& body, const ServedModel& model);
+
+// The prompt's tokens of a body with messages.
+std::vector<TokenId> encode_messages(const JsonObject& body, const ServedModel& model);
+
+}  // namespace arion
