@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "number_option.h"
 
 namespace arion::app {
 namespace {
@@ -25,18 +26,18 @@ void add_answer_options(CLI::App& command, AnswerSettings& settings) {
   command
       .add_option("-n,--max-tokens", answer.max_tokens,
                   "Tokens to generate at most; -1: until the model stops or the context ends")
-      ->check(CLI::Range(-1, 1 << 26))
+      ->check(number_from(-1, 1 << 26))
       ->capture_default_str();
   command.add_option("--stop", answer.stop_strings, "Text that ends the answer; may be repeated")
       ->allow_extra_args(false);
   command
       .add_option("--stop-id", answer.stop_ids, "Token id that ends the answer; may be repeated")
-      ->check(CLI::Range(0, std::numeric_limits<TokenId>::max()))
+      ->check(number_from(0, std::numeric_limits<TokenId>::max()))
       ->allow_extra_args(false);
   command
       .add_option("--min-tokens", answer.min_tokens,
                   "Tokens to generate at least before an end token or stop id")
-      ->check(CLI::Range(0, 1 << 26));
+      ->check(number_from(0, 1 << 26));
   command.add_flag("--ignore-eos", answer.ignores_end, "Go on after the model's end token");
   command.add_flag("--show-control", answer.shows_control, "Show control tokens in the answer");
   add_sampling_options(command, settings.sampling);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "assembly/model_path.h"
+#include "number_option.h"
 
 namespace arion::app {
 namespace {
@@ -20,7 +21,7 @@ LoadProgress show_progress() {
 void add_load_options(CLI::App& command, LoadOptions& options) {
   add_model_argument(command, options.model, kModelHelp);
   command.add_option("-t,--threads", options.threads, "Threads; 0: one per physical core")
-      ->check(CLI::Range(0, kMaxThreads));
+      ->check(number_from(0, kMaxThreads));
   command.add_option(
       "--act", options.activations,
       "Activations of linear layers: int8, bf16 or fp32 (default: by weight format)");
@@ -32,7 +33,7 @@ void add_context_option(CLI::App& command, LoadOptions& options) {
   command
       .add_option("-c,--ctx", options.context,
                   "Context in tokens; 0: what the model allows, at most 32768")
-      ->check(CLI::Range(0, 1 << 26));
+      ->check(number_from(0, 1 << 26));
 }
 
 LoadedModel load_model(LoadOptions options, const GlobalOptions& global) {

@@ -9,6 +9,7 @@
 
 #include "assembly/recommended_sampling.h"
 #include "base/error.h"
+#include "number_option.h"
 #include "sample/check_params.h"
 #include "sample/guidance.h"
 #include "sample/presets.h"
@@ -18,14 +19,8 @@
 namespace arion::app {
 namespace {
 
-// CLI::Range lets NaN pass.
 CLI::Validator number_in(NumberRange range) {
-  auto check = [range](std::string& text) -> std::string {
-    double value = 0;
-    if (CLI::detail::lexical_cast(text, value) && range.contains(value)) return {};
-    return fmt::format("expected a number from {} to {}, got '{}'", range.low, range.high, text);
-  };
-  return {check, ""};
+  return number_from(range.low, range.high);
 }
 
 // CLI11 takes -1 for the largest unsigned number.
@@ -57,7 +52,10 @@ constexpr const char* kGroup = "More sampling";
 
 template <typename Number>
 void add_number(CLI::App& command, const char* name, Number& value, const char* text) {
-  command.add_option(name, value, text)->group(kGroup)->capture_default_str();
+  command.add_option(name, value, text)
+      ->group(kGroup)
+      ->check(any_number<Number>())
+      ->capture_default_str();
 }
 
 void add_texts(CLI::App& command, const char* name, std::vector<std::string>& texts,
@@ -139,6 +137,7 @@ void add_guidance_options(CLI::App& command, SamplingOptions& options) {
           .add_option("--guidance-scale", options.guidance_scale,
                       "How far to steer away from the negative prompt; 1: not at all")
           ->group(kGroup)
+          ->check(any_number<double>())
           ->needs(prompt);
   prompt->needs(scale);
 }
@@ -156,7 +155,7 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
   command
       .add_option("--top-k", options.top_k,
                   describe("Keep the k best tokens; 0 or -1: all", kDefaultSampling.top_k))
-      ->check(number_in(kTopKRange));
+      ->check(number_from(-1, std::numeric_limits<int>::max()));
   command
       .add_option(
           "--top-p", options.top_p,
@@ -172,7 +171,7 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options) {
   command
       .add_option("--logprobs", options.others.logprobs,
                   "With --json: log probabilities of so many rivals")
-      ->check(CLI::Range(0, kMaxLogprobs));
+      ->check(number_from(0, kMaxLogprobs));
   add_narrowing_options(command, options);
   add_history_options(command, options);
   add_guidance_options(command, options);

@@ -6,16 +6,17 @@
 #include "base/error.h"
 #include "base/real_math.h"
 #include "input_file.h"
+#include "number_option.h"
 
 namespace arion::app {
 
 void add_window_options(CLI::App& command, WindowOptions& options) {
   command.add_option("--file", options.file, "Text to evaluate on")->required();
   command.add_option("-c,--ctx", options.size, "Tokens of a window; the second half is scored")
-      ->check(CLI::Range(4, 1 << 20))
+      ->check(number_from(4, 1 << 20))
       ->capture_default_str();
   command.add_option("--max-tokens", options.max_tokens, "Tokens of the text to use; 0: all")
-      ->check(CLI::Range(0, 1 << 30))
+      ->check(number_from(0, 1 << 30))
       ->capture_default_str();
 }
 
@@ -36,6 +37,10 @@ std::vector<std::vector<TokenId>> read_windows(const Tokenizer& tokenizer,
     window.insert(window.end(), tokens.begin() + static_cast<std::ptrdiff_t>(at),
                   tokens.begin() + static_cast<std::ptrdiff_t>(at + taken));
     windows.push_back(std::move(window));
+  }
+  if (windows.empty() && std::cmp_equal(tokens.size(), options.max_tokens)) {
+    fail(ErrorCode::usage, "--max-tokens {} is less than one window of {} (--ctx)",
+         options.max_tokens, options.size);
   }
   if (windows.empty()) {
     fail(ErrorCode::usage, "{} has {} tokens, fewer than one window of {}", options.file,

@@ -10,6 +10,7 @@
 #include "command.h"
 #include "load_options.h"
 #include "model/hf_folder.h"
+#include "number_option.h"
 #include "runtime/sequence_stepper.h"
 
 namespace arion::app {
@@ -192,18 +193,18 @@ void command_bench(CLI::App& program, const GlobalOptions& global) {
   command->add_option("-p,--prompt", options->prompt, "Prompt lengths to prefill; 0: none")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Range(0, 1 << 20))
+      ->check(number_from(0, 1 << 20))
       ->capture_default_str();
   command->add_option("-n,--generate", options->generate, "Numbers of tokens to generate; 0: none")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Range(0, 1 << 20))
+      ->check(number_from(0, 1 << 20))
       ->capture_default_str();
   command->add_option("-d,--depth", options->depth, "Tokens already in the context")
-      ->check(CLI::Range(0, 1 << 24))
+      ->check(number_from(0, 1 << 24))
       ->capture_default_str();
   command->add_option("-r,--repetitions", options->repetitions, "Measured runs of each test")
-      ->check(CLI::Range(1, 1000))
+      ->check(number_from(1, 1000))
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print one JSON object");
   command->footer("Example:\n  arion bench model.gguf -p 512 -n 128 -t 2");

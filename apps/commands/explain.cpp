@@ -18,6 +18,7 @@
 #include "load_options.h"
 #include "memory_text.h"
 #include "model/hf_folder.h"
+#include "number_option.h"
 #include "roofline.h"
 #include "runtime/memory_plan.h"
 #include "runtime/numerics_profile.h"
@@ -250,26 +251,20 @@ void command_explain(CLI::App& program, const GlobalOptions& global) {
       ->add_option("--passes", options->runner.passes,
                    "Optional graph passes: all, none, or -NAME,-NAME to leave out")
       ->capture_default_str();
-  // NaN passes every range.
-  const CLI::Validator finite(
-      [](const std::string& text) {
-        return std::isfinite(std::strtod(text.c_str(), nullptr)) ? "" : text + " is not a number";
-      },
-      "");
   command->add_option("--rows", options->rows, "Tokens of the step that is planned")
-      ->check(CLI::Range(1, 1 << 16))
+      ->check(number_from(1, 1 << 16))
       ->capture_default_str();
   command->add_option("-d,--depth", options->depth, "Tokens before the step")
-      ->check(CLI::Range(0, 1 << 26))
+      ->check(number_from(0, 1 << 26))
       ->capture_default_str();
   command
       ->add_option("--bandwidth", options->bandwidth,
                    "Memory bandwidth in GB/s (default: measured)")
-      ->check(CLI::Range(0.0, 1e6) & finite);
+      ->check(number_from(0.0, 1e6));
   command
       ->add_option("--peak", options->peak,
                    "Billions of multiply-adds per second (default: measured per weight format)")
-      ->check(CLI::Range(0.0, 1e9) & finite);
+      ->check(number_from(0.0, 1e9));
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Examples:\n"

@@ -9,6 +9,7 @@
 #include "command.h"
 #include "input_file.h"
 #include "load_options.h"
+#include "number_option.h"
 #include "server/server.h"
 
 namespace arion::app {
@@ -116,7 +117,7 @@ void command_serve(CLI::App& program, const GlobalOptions& global) {
   command
       ->add_option("--max-num-seqs", options->sequences,
                    "Answers at the same time; the KV cache has room for as many contexts")
-      ->check(CLI::Range(1, 1024))
+      ->check(number_from(1, 1024))
       ->capture_default_str();
   command
       ->add_option("--scheduling-policy", options->policy,
@@ -126,35 +127,35 @@ void command_serve(CLI::App& program, const GlobalOptions& global) {
   command
       ->add_option("--max-num-queued-reqs", options->queue.requests,
                    "Requests that may wait; more are refused with 503")
-      ->check(CLI::Range(1, std::numeric_limits<int>::max()))
+      ->check(number_from(1, std::numeric_limits<int>::max()))
       ->capture_default_str();
   command
       ->add_option("--max-num-queued-tokens", options->queue.tokens,
                    "Tokens of their prompts together")
-      ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()))
+      ->check(number_from(int64_t{1}, std::numeric_limits<int64_t>::max()))
       ->capture_default_str();
   command->add_flag("--no-prefix-caching", options->forgets_prefixes,
                     "Compute every prompt from its beginning");
   command
       ->add_option("--request-timeout-seconds", options->timeout_seconds,
                    "Answers that take longer end with an error; 0: never")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(number_from(0.0, 1e6))
       ->capture_default_str();
   command->add_option("--max-connections", http.max_connections, "Connections at the same time")
-      ->check(CLI::Range(1, 1 << 16))
+      ->check(number_from(1, 1 << 16))
       ->capture_default_str();
   command->add_option("--max-body-mib", options->max_body_mib, "Largest body of a request in MiB")
-      ->check(CLI::Range(1, 1 << 10))
+      ->check(number_from(1, 1 << 10))
       ->capture_default_str();
   command
       ->add_option("--drain-seconds", options->drain_seconds,
                    "How long answers in progress may take after SIGTERM or Ctrl-C")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(number_from(0.0, 1e6))
       ->capture_default_str();
   command
       ->add_option("--sse-keep-alive-seconds", options->keep_alive_seconds,
                    "Seconds of silence before a stream gets a comment; 0: never")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(number_from(0.0, 1e6))
       ->capture_default_str();
   command->footer(
       "Examples:\n"

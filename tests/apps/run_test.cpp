@@ -142,6 +142,21 @@ TEST(Run, RefusesOptionsOutOfRangeBeforeAModelIsLoaded) {
     EXPECT_EQ(outcome.exit_code, 2) << wrong;
     EXPECT_EQ(outcome.err.find("model.gguf"), std::string::npos) << outcome.err;
   }
+  for (const std::string name : {"temp",           "top-k",
+                                 "typical-p",      "top-n-sigma",
+                                 "top-h",          "epsilon-cutoff",
+                                 "eta-cutoff",     "dynatemp-range",
+                                 "xtc-threshold",  "mirostat",
+                                 "mirostat-tau",   "adaptive-target",
+                                 "adaptive-decay", "repetition-penalty",
+                                 "penalty-last-n", "dry-base",
+                                 "dry-last-n",     "negative-prompt x --guidance-scale",
+                                 "logprobs",       "ctx"}) {
+    const Outcome outcome = run_arion("run no/such/model.gguf -p x --" + name + " ''");
+    EXPECT_EQ(outcome.exit_code, 2) << name;
+    EXPECT_NE(outcome.err.find("number"), std::string::npos) << name << ": " << outcome.err;
+    EXPECT_NE(outcome.err.find("got ''"), std::string::npos) << name << ": " << outcome.err;
+  }
   const Outcome right = run_arion("run no/such/model.gguf -p x --temp 100 --top-p 1 --top-k -1");
   EXPECT_NE(right.err.find("model.gguf"), std::string::npos) << right.err;
 }
