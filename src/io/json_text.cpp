@@ -29,8 +29,11 @@ json parse_json(std::string_view text, const std::string& name) {
   };
   try {
     return json::parse(text, watch);
-  } catch (const json::exception& error) {
-    fail(ErrorCode::bad_input, "{}: no valid JSON: {}", name, printable(error.what(), 200));
+  } catch (const json::parse_error& error) {
+    fail(ErrorCode::bad_input, "{}: not valid JSON at byte {}{}", name, error.byte,
+         error.byte > text.size() ? ", its end; the file may be truncated" : "");
+  } catch (const json::exception&) {
+    fail(ErrorCode::bad_input, "{}: not valid JSON: a number is out of range", name);
   }
 }
 

@@ -36,11 +36,15 @@ constexpr Family kFamilies[] = {
 constexpr int64_t kMaxCount = 1 << 26;
 constexpr int64_t kMostLayers = 4096;
 
-// Typed access to one JSON object; null counts as absent.
+// Typed access to one JSON object, or one within it; null counts as absent.
 class Keys {
  public:
-  Keys(const json& object, const std::string& file) : object_(object), file_(file) {
-    if (!object.is_object()) fail(ErrorCode::bad_input, "{}: expected an object", file);
+  Keys(const json& object, const std::string& file) : Keys(object, file, "") {}
+  Keys(const json& object, const std::string& file, const std::string& name)
+      : object_(object), file_(file), prefix_(name.empty() ? "" : name + ".") {
+    if (object.is_object()) return;
+    fail(ErrorCode::bad_input, "{}: {}expected an object", file,
+         name.empty() ? "" : fmt::format("{} is {}, ", name, shown(object)));
   }
 
   const json* find(const char* key) const {
@@ -57,7 +61,7 @@ class Keys {
   }
   int require(const char* key, int64_t high = kMaxCount) const {
     const auto value = integer(key, 1, high);
-    if (!value) fail(ErrorCode::bad_input, "{}: {} is missing", file_, key);
+    if (!value) fail(ErrorCode::bad_input, "{}: {}{} is missing", file_, prefix_, key);
     return *value;
   }
   std::optional<double> number(const char* key) const {
@@ -85,15 +89,18 @@ class Keys {
     wrong(key, "nothing: this build cannot compute such a model");
   }
   [[noreturn]] void wrong(const char* key, std::string_view expected) const {
-    fail(ErrorCode::bad_input, "{}: {} is {}, expected {}", file_, key,
-         printable(find(key)->dump(-1, ' ', true)), expected);
+    fail(ErrorCode::bad_input, "{}: {}{} is {}, expected {}", file_, prefix_, key,
+         shown(*find(key)), expected);
   }
   const json& object() const { return object_; }
   const std::string& file() const { return file_; }
 
  private:
+  static std::string shown(const json& value) { return printable(value.dump(-1, ' ', true)); }
+
   const json& object_;
   const std::string& file_;
+  const std::string prefix_;
 };
 
 const Family& find_family(const Keys& config) {
@@ -195,9 +202,12 @@ class Converter {
       }
     }
     if (const json* quantization = config_.find("quantization_config")) {
-      const auto method = Keys(*quantization, config_.file()).string("quant_method").value_or("");
+      const auto method = Keys(*quantization, config_.file(), "quantization_config")
+                              .string("quant_method")
+                              .value_or("");
       if (method != "fp8" && method != "fbgemm_fp8") {
-        fail(ErrorCode::bad_input, "{}: quant_method '{}' is not supported; supported is fp8",
+        fail(ErrorCode::bad_input,
+             "{}: quantization_config.quant_method '{}' is not supported; supported is fp8",
              config_.file(), printable(method));
       }
     }
@@ -220,17 +230,22 @@ class Converter {
     const json* all = config_.find("rope_parameters");
     const json* full = all;
     const json* windowed = nullptr;
+    std::string name = "rope_parameters";
     if (all != nullptr && all->is_object() && all->contains("full_attention")) {
       full = &(*all)["full_attention"];
+      name += ".full_attention";
       if (all->contains("sliding_attention")) windowed = &(*all)["sliding_attention"];
     }
-    if (full == nullptr) full = config_.find("rope_scaling");
-    const Keys scaling(full != nullptr ? *full : empty, config_.file());
+    if (full == nullptr) {
+      full = config_.find("rope_scaling");
+      name = "rope_scaling";
+    }
+    const Keys scaling(full != nullptr ? *full : empty, config_.file(), name);
     const double base = scaling.number("rope_theta")
                             .value_or(config_.number("rope_theta").value_or(family_.rope_base));
     add("rope.freq_base", base);
     if (windowed != nullptr) {
-      const Keys local(*windowed, config_.file());
+      const Keys local(*windowed, config_.file(), "rope_parameters.sliding_attention");
       const std::string type = local.string("rope_type").value_or("default");
       if (type != "default") local.wrong("rope_type", "default in layers with a window");
       add("rope.freq_base_swa", local.number("rope_theta").value_or(10000));

@@ -54,7 +54,7 @@ TEST(Safetensors, NamesWhatIsWrong) {
   };
   expect_refused("1234567", "too short");
   expect_refused(file("[]", 0), "does not start with");
-  expect_refused(file("{", 0), "no valid JSON");
+  expect_refused(file("{", 0), "not valid JSON at byte 2");
   expect_refused(std::string(8, '\xff'), "the header is said to have");
   expect_refused(file(R"({"__metadata__":{"a":1}})", 0), "__metadata__");
   expect_refused(one("3", 0), "tensor w has no entry");

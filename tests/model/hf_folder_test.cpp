@@ -80,6 +80,21 @@ TEST_F(HfFolder, ConfigurationsThatCannotBeComputedAreNamed) {
        "quant_method"},
       {[](json& c) { c["num_hidden_layers"] = 3; }, "blk.2.attn_norm.weight is missing"},
       {[](json& c) { c["num_hidden_layers"] = 1; }, "is not used by this architecture"},
+      {[](json& c) { c["rope_parameters"]["factor"] = 0.5; }, "rope_parameters.factor is 0.5"},
+      {[](json& c) {
+         c.erase("rope_parameters");
+         c["rope_scaling"] = {{"type", "su"}};
+       },
+       "rope_scaling.type is \"su\", expected default"},
+      {[](json& c) {
+         c.erase("rope_parameters");
+         c["rope_scaling"] = 3;
+       },
+       "rope_scaling is 3, expected an object"},
+      {[](json& c) {
+         c["rope_parameters"] = {{"full_attention", 1}};
+       },
+       "rope_parameters.full_attention is 1, expected an object"},
       {[](json& c) { c = json::array(); }, "expected an object"},
   };
   for (const auto& [change, words] : cases) {
