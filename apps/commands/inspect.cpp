@@ -16,6 +16,7 @@
 #include "base/mapped_file.h"
 #include "base/worker_count.h"
 #include "command.h"
+#include "compress/importance.h"
 #include "graph/pass.h"
 #include "io/ggml_types.h"
 #include "io/gguf.h"
@@ -117,15 +118,27 @@ ordered_json file_json(const GgufFile& file, bool full) {
   return out;
 }
 
+ordered_json importance_json(const std::filesystem::path& path) {
+  const ImportanceMatrix importance = ImportanceMatrix::load(path);
+  return {{"weights", importance.tensors.size()},
+          {"chunks", importance.chunks},
+          {"chunk_tokens", importance.chunk_tokens},
+          {"datasets", importance.datasets}};
+}
+
 // What can be said about a file that no model can be made of is said, before the error is.
 void print_json(const GgufFile& file, const std::filesystem::path& path, bool full) {
   ordered_json out = file_json(file, full);
   std::exception_ptr problem;
   try {
-    const auto memory = memory_of(path);
-    out["memory"] = memory ? memory_json(*memory) : ordered_json();
+    if (is_importance_matrix(file.metadata())) {
+      out["importance"] = importance_json(path);
+    } else {
+      const auto memory = memory_of(path);
+      out["memory"] = memory ? memory_json(*memory) : ordered_json();
+    }
   } catch (const Error& error) {
-    out["memory"] = nullptr;
+    out[is_importance_matrix(file.metadata()) ? "importance" : "memory"] = nullptr;
     out["problem"] = error.what();
     problem = std::current_exception();
   }
@@ -161,6 +174,16 @@ void print_summary(const GgufFile& file) {
   }
 }
 
+void print_importance(const std::filesystem::path& path) {
+  const ImportanceMatrix importance = ImportanceMatrix::load(path);
+  const std::string size = importance.chunk_tokens > 0
+                               ? fmt::format(" of {} tokens", importance.chunk_tokens)
+                               : std::string();
+  fmt::print("\nImportance matrix of {} weights, collected over {} chunks{}\n",
+             importance.tensors.size(), importance.chunks, size);
+  for (const std::string& text : importance.datasets) fmt::print("  {}\n", printable(text, 4096));
+}
+
 // One file of weights, of which alone no model can be made.
 void inspect_safetensors(const std::filesystem::path& path, bool json) {
   const MappedFile file(path);
@@ -190,6 +213,7 @@ void inspect(const InspectOptions& options) {
   const GgufFile file = open_model(path);
   if (options.json) return print_json(file, path, options.full);
   print_summary(file);
+  if (is_importance_matrix(file.metadata())) return print_importance(path);
   if (const auto memory = memory_of(path)) {
     fmt::print("\n{}", memory_text(*memory, default_worker_count()));
   }
@@ -200,7 +224,8 @@ void inspect(const InspectOptions& options) {
 void command_inspect(CLI::App& program, const GlobalOptions&) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App* command = program.add_subcommand(
-      "inspect", "Shows what is in a model, or a safetensors file, without loading it");
+      "inspect",
+      "Shows what is in a model, an importance matrix or a safetensors file, without loading it");
   add_model_argument(*command, options->model, kModelHelp);
   command->add_flag("--json", options->json, "Print JSON; long arrays only by type and length");
   command->add_flag("--full", options->full, "With --json: print long arrays too");

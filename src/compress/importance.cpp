@@ -173,6 +173,11 @@ bool safe_weights(std::span<float> weights) {
 
 }  // namespace
 
+bool is_importance_matrix(const GgufMetadata& metadata) {
+  return metadata.has(kFileKind) ? metadata.get_string(kFileKind) == "imatrix"
+                                 : metadata.has(kChunks);
+}
+
 ImportanceMatrix ImportanceMatrix::load(const std::filesystem::path& path) {
   const MappedFile file(path);
   constexpr char kMagic[4] = {'G', 'G', 'U', 'F'};

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "io/gguf_metadata.h"
+
 namespace arion {
 
 // Sums of squared inputs of one weight tensor, which may be a stack of matrices (experts).
@@ -19,6 +21,9 @@ struct ImportanceSums {
 
   size_t cols() const { return counts.empty() ? 0 : sums.size() / counts.size(); }
 };
+
+// Whether a GGUF file says that it is an importance matrix.
+bool is_importance_matrix(const GgufMetadata& metadata);
 
 struct ImportanceMatrix {
   std::map<std::string, ImportanceSums, std::less<>> tensors;  // by the name of the weight
@@ -33,7 +38,7 @@ struct ImportanceMatrix {
   // has another shape there.
   void add(const ImportanceMatrix& other);
 
-  // Writes the GGUF form. Throws Error{failed} when the disk refuses.
+  // Writes the GGUF form. Throws Error as OutputFile does.
   void save(const std::filesystem::path& path) const;
 };
 

@@ -1,6 +1,7 @@
 // arion inspect on the tiny models of this tree and on files that are no models.
 #include <nlohmann/json.hpp>
 
+#include "compress/importance.h"
 #include "program.h"
 
 namespace arion::test {
@@ -62,6 +63,36 @@ TEST(Inspect, EveryTruncationOfAModelIsAnError) {
     const std::string path = folder.write("cut.gguf", whole.substr(0, size)).string();
     EXPECT_EQ(run_arion("inspect " + path).exit_code, 3) << size;
   }
+}
+
+TEST(Inspect, ShowsImportanceMatrices) {
+  const TemporaryFolder folder;
+  ImportanceMatrix matrix;
+  matrix.tensors["blk.0.ffn_up.weight"] = {{1, 2, 3, 4}, {8}};
+  matrix.datasets = {"one.txt", "two.txt"};
+  matrix.chunks = 7;
+  matrix.chunk_tokens = 32;
+  const std::string path = (folder.path() / "m.imatrix").string();
+  matrix.save(path);
+  const Outcome text = run_arion("inspect " + path);
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  for (const char* words : {"blk.0.ffn_up.weight.in_sum2",
+                            "1 weights, collected over 7 chunks of 32 tokens", "two.txt"}) {
+    EXPECT_NE(text.out.find(words), std::string::npos) << text.out;
+  }
+  const Outcome json = run_arion("inspect --json " + path);
+  EXPECT_EQ(json.exit_code, 0) << json.err;
+  EXPECT_EQ(nlohmann::json::parse(json.out)["importance"],
+            nlohmann::json({{"weights", 1},
+                            {"chunks", 7},
+                            {"chunk_tokens", 32},
+                            {"datasets", {"one.txt", "two.txt"}}}));
+  matrix.tensors["blk.0.ffn_up.weight"].sums[0] = -1;
+  matrix.save(path);
+  EXPECT_EQ(run_arion("inspect " + path).exit_code, 3);
+  const Outcome bad = run_arion("inspect --json " + path);
+  EXPECT_EQ(bad.exit_code, 3);
+  EXPECT_TRUE(nlohmann::json::parse(bad.out)["importance"].is_null());
 }
 
 TEST(Inspect, ListsWeightsOfASafetensorsFile) {
