@@ -376,6 +376,12 @@ TypeOverride parse_type_override(std::string_view text) {
   TypeOverride out{std::string(text.substr(0, equals)), {}};
   const std::string type = upper(text.substr(equals + 1));
   if (type == "SOURCE") return out;
+  if (type.empty()) {
+    fail(ErrorCode::usage,
+         "{}: the type is missing; expected PATTERN=TYPE, such as blk.*.attn_v.weight=Q8_0, or "
+         "PATTERN=source",
+         printable(text));
+  }
   const WeightFormat* const format = find_weight_format(std::string_view(type));
   if (format == nullptr) {
     fail(ErrorCode::usage, "{}: there is no tensor type {}", printable(text), printable(type));
@@ -386,6 +392,14 @@ TypeOverride parse_type_override(std::string_view text) {
 
 std::vector<TypeChoice> choose_types(const GgufFile& file, const MixtureOptions& options) {
   const std::span<const GgufTensor> tensors = file.tensors();
+  for (const TypeOverride& choice : options.overrides) {
+    const bool is_used = std::ranges::any_of(
+        tensors, [&](const GgufTensor& tensor) { return matches(choice.pattern, tensor.name); });
+    if (!is_used) {
+      fail(ErrorCode::usage, "no tensor of the model has a name like {}",
+           printable(choice.pattern));
+    }
+  }
   const ModelFacts model = facts_of(file);
   const Rules rules(model, options);
 

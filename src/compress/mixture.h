@@ -48,7 +48,8 @@ struct TypeChoice {
   bool requires_importance = false;  // the type is too coarse without
 };
 
-// One choice for each tensor of the file, in its order.
+// One choice for each tensor of the file, in its order. Throws Error{usage} naming a pattern of the
+// overrides that no tensor matches.
 std::vector<TypeChoice> choose_types(const GgufFile& file, const MixtureOptions& options);
 
 }  // namespace arion

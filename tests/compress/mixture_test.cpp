@@ -113,6 +113,9 @@ TEST(Mixture, UnknownNamesAreRefused) {
   for (const char* text : {"", "=Q8_0", "blk", "blk.*=", "blk.*=Q9"}) {
     EXPECT_THROW(parse_type_override(text), Error) << text;
   }
+  const std::vector<TypeOverride> unused = {parse_type_override("blk.?.attn_x*=F16")};
+  EXPECT_THROW(types_of(model_file(), {.mixture = require_mixture("Q4_0"), .overrides = unused}),
+               Error);
 }
 
 }  // namespace
