@@ -11,9 +11,9 @@
 
 #include "answer_view.h"
 #include "base/error.h"
+#include "base/output_file.h"
 #include "command.h"
 #include "interrupt.h"
-#include "whole_file.h"
 
 namespace arion::app {
 namespace {
@@ -247,7 +247,9 @@ void Chat::clear(const std::string&) {
 
 void Chat::save(const std::string& file) {
   if (file.empty()) fail(ErrorCode::usage, "name the file to save the conversation to");
-  if (!write_new_file(expand_home(file), messages_to_json(session_.messages()))) {
+  OutputFile out(expand_home(file), {.is_private = true});
+  out.write(messages_to_json(session_.messages()));
+  if (!out.commit_new()) {
     fail(ErrorCode::usage, "there is a file '{}'; /save! {} writes over it", file, file);
   }
   say(fmt::format("saved to {}", file));
@@ -255,7 +257,9 @@ void Chat::save(const std::string& file) {
 
 void Chat::save_over(const std::string& file) {
   if (file.empty()) fail(ErrorCode::usage, "name the file to save the conversation to");
-  replace_file(expand_home(file), messages_to_json(session_.messages()));
+  OutputFile out(expand_home(file), {.is_private = true});
+  out.write(messages_to_json(session_.messages()));
+  out.commit();
   say(fmt::format("saved to {}", file));
 }
 

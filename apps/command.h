@@ -4,6 +4,7 @@
 // commands is made from the file names.
 #pragma once
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <string>
 
 #include "terminal.h"
@@ -23,7 +24,9 @@ inline void add_model_argument(CLI::App& command, std::string& model, const char
   });
 }
 
-// Thrown by a command that was interrupted by the user: exit code 130.
-struct Interrupted {};
+// Thrown by a command that a signal ended: exit code 128 + its number, 130 for Ctrl-C.
+struct Interrupted {
+  int signal = SIGINT;
+};
 
 }  // namespace arion::app

@@ -1,13 +1,21 @@
 // arion eval logits: every logit of given tokens, to a file or as a hash.
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <optional>
 
+#include "assembly/model_path.h"
 #include "base/error.h"
+#include "base/output_file.h"
 #include "eval.h"
 #include "input_file.h"
 #include "load_options.h"
+#include "model/hf_folder.h"
 #include "npy_writer.h"
+#include "number_option.h"
+#include "overwriting.h"
+#include "stop_request.h"
 #include "token_stream.h"
 
 namespace arion::app {
@@ -20,7 +28,7 @@ struct LogitsOptions {
   int batch_with = 0;
   bool poison = false;
   bool hash = false;
-  std::string out;
+  std::optional<std::string> out;
 };
 
 // "1,2,3", or "@FILE" with ids separated by commas or white space.
@@ -63,31 +71,40 @@ class Hash {
   uint64_t state_ = 0xcbf29ce484222325ull;
 };
 
+std::vector<std::filesystem::path> input_files(const LogitsOptions& options) {
+  const auto path = resolve_model(options.runner.model);
+  std::vector<std::filesystem::path> files = files_of_model(path, open_model(path));
+  if (options.tokens.starts_with('@')) files.emplace_back(options.tokens.substr(1));
+  return files;
+}
+
 void eval_logits(LogitsOptions options, const GlobalOptions& global) {
   const std::vector<TokenId> tokens = parse_tokens(options.tokens);
   options.runner.kv_sequences = 1 + options.batch_with;
   options.runner.step_tokens = std::max(options.chunk, 1) + options.batch_with;
   if (options.runner.context == 0)
     options.runner.context = std::max(1, static_cast<int>(tokens.size()));
+  if (options.out) check_output(input_files(options), *options.out);
   LoadedModel loaded = load_model(options.runner, global);
   GraphRunner& runner = *loaded.runner;
-  check_tokens(runner, tokens);  // before a file is made
+  check_tokens(runner, tokens);
   if (options.poison) runner.set_poison();
 
-  std::unique_ptr<NpyWriter> writer;
-  if (!options.out.empty()) {
-    writer = std::make_unique<NpyWriter>(options.out, tokens.size(),
-                                         static_cast<size_t>(runner.vocab_size()));
-  }
+  const StopRequest stop;
+  std::optional<OutputFile> out;
+  std::optional<NpyWriter> writer;
+  if (options.out) out.emplace(*options.out);
+  if (out) writer.emplace(*out, tokens.size(), static_cast<size_t>(runner.vocab_size()));
   Hash hash;
   Progress progress("evaluating", tokens.size());
   const StreamOptions stream{.chunk = options.chunk, .companions = options.batch_with};
   stream_logits(runner, tokens, stream, [&](int position, std::span<const float> logits) {
+    stop.check();
     if (writer) writer->append(logits);
     if (options.hash || !writer) hash.add(logits);
     progress.update(static_cast<uint64_t>(position) + 1);
   });
-  if (writer) writer->close();
+  if (out) out->commit();
   if (options.hash || !writer) fmt::print("{:016x}\n", hash.value());
 }
 
@@ -102,10 +119,10 @@ void add_eval_logits(CLI::App& eval, const GlobalOptions& global) {
       ->add_option("--tokens", options->tokens, "Token ids 1,2,3 or @FILE, taken exactly as given")
       ->required();
   command->add_option("--chunk", options->chunk, "Tokens per step")
-      ->check(CLI::Range(1, 1 << 16))
+      ->check(number_from(1, 1 << 16))
       ->capture_default_str();
   command->add_option("--batch-with", options->batch_with, "Other sequences in every step")
-      ->check(CLI::Range(0, 1024))
+      ->check(number_from(0, 1024))
       ->capture_default_str();
   command
       ->add_option("--passes", options->runner.passes,

@@ -11,8 +11,8 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/output_file.h"
 #include "terminal.h"
-#include "whole_file.h"
 
 namespace arion::app {
 namespace {
@@ -90,7 +90,9 @@ std::vector<std::string> HistoryFile::load() {
     std::string text;
     for (const std::string& entry : entries) text += to_line(entry);
     try {
-      replace_file(path_, text);
+      OutputFile file(path_, {.is_private = true});
+      file.write(text);
+      file.commit();
     } catch (const Error& error) {
       give_up(error.what());
     }

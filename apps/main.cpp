@@ -23,7 +23,7 @@ namespace arion::app {
 namespace {
 
 constexpr int kFailed = static_cast<int>(ErrorCode::failed);
-constexpr int kInterrupted = 130;
+constexpr int kSignalled = 128;  // plus the number of the signal
 
 constexpr const char* kFooter =
     "Examples:\n"
@@ -31,7 +31,8 @@ constexpr const char* kFooter =
     "  arion inspect model.gguf\n"
     "  arion COMMAND --help\n"
     "\n"
-    "Exit codes: 0 success, 1 failure, 2 usage, 3 bad input, 130 interrupted.";
+    "Exit codes: 0 success, 1 failure, 2 usage, 3 bad input, 130 interrupted (128 + the "
+    "number of another signal).";
 
 void add_global_options(CLI::App& program, GlobalOptions& global) {
   program.set_version_flag("--version", "arion " ARION_VERSION);
@@ -44,12 +45,14 @@ void add_global_options(CLI::App& program, GlobalOptions& global) {
 }
 
 // Ctrl-C ends the program at once, but for the parts of it that would rather finish something. A
-// program started with the signal ignored (nohup) leaves it so.
-void set_interrupt() {
+// program started with the signal ignored (nohup) leaves it so. A file that grows beyond the limit
+// of the system (ulimit -f) is an error of its writing instead of the end.
+void set_signals() {
+  std::signal(SIGXFSZ, SIG_IGN);
   struct sigaction before = {};
   if (sigaction(SIGINT, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) return;
   struct sigaction action = {};
-  action.sa_handler = [](int) { _exit(kInterrupted); };
+  action.sa_handler = [](int) { _exit(kSignalled + SIGINT); };
   sigaction(SIGINT, &action, nullptr);
 }
 
@@ -94,11 +97,11 @@ int run_program(int argc, char** argv) {
 }
 
 int run_guarded(int argc, char** argv) {
-  set_interrupt();
+  set_signals();
   try {
     return run_program(argc, argv);
-  } catch (const Interrupted&) {
-    return kInterrupted;
+  } catch (const Interrupted& interrupted) {
+    return kSignalled + interrupted.signal;
   } catch (const Error& error) {
     log_message(LogLevel::error, error.what());
     return static_cast<int>(error.code());

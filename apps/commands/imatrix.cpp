@@ -3,18 +3,23 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "assembly/model_path.h"
 #include "assembly/model_text.h"
 #include "base/error.h"
 #include "command.h"
 #include "compress/importance.h"
 #include "load_options.h"
-#include "output_file.h"
+#include "model/hf_folder.h"
+#include "number_option.h"
+#include "overwriting.h"
 #include "runtime/input_squares.h"
 #include "runtime/sequence_stepper.h"
+#include "stop_request.h"
 #include "text_windows.h"
 
 namespace arion::app {
@@ -40,10 +45,11 @@ class Collector {
     });
   }
 
-  void run(const std::vector<TokenId>& chunk) {
+  void run(const std::vector<TokenId>& chunk, const StopRequest& stop) {
     SequenceStepper stepper(runner_, chunk,
                             options_.with_output ? LogitsRows::all : LogitsRows::last);
     while (stepper.pending() > 0) {
+      stop.check();
       const int count = std::min(runner_.max_step_tokens(), stepper.pending());
       BatchPlan plan;
       plan.runs.push_back(stepper.next(count));
@@ -89,7 +95,6 @@ ImportanceMatrix collect(ImatrixOptions options, const GlobalOptions& global) {
   if (!options.with_output) options.runner.logit_rows = 1;
   const ImportanceMatrix earlier = load_earlier(options);
   LoadedModel loaded = load_model(options.runner, global);
-  refuse_overwriting(loaded.runner->model().file, options.out);
   const Tokenizer tokenizer = load_model_text(options.runner.model).tokenizer;
   const auto chunks = read_windows(tokenizer, options.windows);
   Collector collector(*loaded.runner, options);
@@ -102,22 +107,38 @@ ImportanceMatrix collect(ImatrixOptions options, const GlobalOptions& global) {
     return sums;
   };
   if (earlier.chunks >= chunks.size()) return earlier;
+  const StopRequest stop;
   Progress progress("collecting", chunks.size());
   for (size_t i = earlier.chunks; i < chunks.size(); ++i) {
-    collector.run(chunks[i]);
+    collector.run(chunks[i], stop);
     progress.update(i + 1);
     if ((i + 1) % options.save_every == 0) result(i + 1).save(options.out);
   }
   return result(chunks.size());
 }
 
+std::vector<std::filesystem::path> input_files(const ImatrixOptions& options) {
+  std::vector<std::filesystem::path> inputs(options.merged.begin(), options.merged.end());
+  if (!options.windows.file.empty()) {
+    inputs.emplace_back(options.windows.file);
+    const auto path = resolve_model(options.runner.model);
+    std::ranges::copy(files_of_model(path, open_model(path)), std::back_inserter(inputs));
+  }
+  return inputs;
+}
+
 void imatrix(const ImatrixOptions& options, const GlobalOptions& global) {
   if (options.windows.file.empty() && options.merged.empty()) {
     fail(ErrorCode::usage, "nothing to do: give a text with --file, or files with --merge");
   }
+  if (options.resumes && options.windows.file.empty()) {
+    fail(ErrorCode::usage, "--resume goes on with the text of --file, and none is given");
+  }
+  check_output(input_files(options), options.out);
   ImportanceMatrix importance;
   if (!options.windows.file.empty()) importance = collect(options, global);
   for (const std::string& path : options.merged) importance.add(ImportanceMatrix::load(path));
+  const StopRequest after_saving;
   importance.save(options.out);
   fmt::print("{}: {} tensors, {} chunks of {} tokens\n", options.out, importance.tensors.size(),
              importance.chunks, importance.chunk_tokens);
@@ -137,9 +158,10 @@ void command_imatrix(CLI::App& program, const GlobalOptions& global) {
   command->add_option("--merge", options->merged,
                       "Importance matrix of the same model to add; may be repeated");
   command->add_option("--save-every", options->save_every, "Chunks after which the file is saved")
-      ->check(CLI::Range(1, 1 << 30))
+      ->check(number_from(1, 1 << 30))
       ->capture_default_str();
-  command->add_flag("--resume", options->resumes, "Go on where the file to write ends");
+  command->add_flag("--resume", options->resumes,
+                    "Go on where the file to write ends; needs --file");
   command->add_flag("--with-output", options->with_output, "Also the matrix that makes logits");
   command->footer(
       "Examples:\n"

@@ -17,7 +17,11 @@
 #include "command.h"
 #include "io/ggml_types.h"
 #include "model/hf_folder.h"
-#include "output_file.h"
+#include "model/model.h"
+#include "model/spec.h"
+#include "number_option.h"
+#include "overwriting.h"
+#include "stop_request.h"
 #include "terminal.h"
 
 namespace arion::app {
@@ -99,11 +103,24 @@ void warn(const QuantizePlan& plan) {
   }
 }
 
+// A model that can be run is checked as it is then. Of others only the types of tensors are known.
+GgufFile open_checked(const std::filesystem::path& path) {
+  GgufFile file = open_model(path, FolderUse::convert);
+  const std::string_view architecture = file.metadata().require_string("general.architecture");
+  const bool is_known = std::ranges::count(arch_specs(), architecture, &ArchSpec::name) > 0;
+  if (is_known) return describe_model(std::move(file)).file;
+  log(LogLevel::warning,
+      "architecture '{}' is none that this version runs: nothing but its tensors is checked",
+      printable(architecture));
+  return file;
+}
+
 void quantize(const QuantizeOptions& options) {
   const Mixture& mixture = require_mixture(options.type);
   std::vector<TypeOverride> overrides;
   for (const std::string& text : options.keep) overrides.push_back(parse_type_override(text));
-  const GgufFile file = open_model(resolve_model(options.in), FolderUse::convert);
+  const auto in = resolve_model(options.in);
+  const GgufFile file = open_checked(in);
   std::optional<ImportanceMatrix> importance;
   if (!options.importance.empty()) importance = ImportanceMatrix::load(options.importance);
   const QuantizePlan plan = plan_quantization(file,
@@ -113,18 +130,24 @@ void quantize(const QuantizeOptions& options) {
                                                .is_pure = options.is_pure},
                                               importance ? &*importance : nullptr);
   if (options.forbids_fallback) refuse_fallbacks(plan);
+  const QuantizeOutput output{options.out, options.split_bytes};
+  std::vector<std::filesystem::path> inputs = files_of_model(in, file);
+  if (importance) inputs.emplace_back(options.importance);
+  for (const auto& path : output_paths(plan, output)) check_output(inputs, path);
   warn(plan);
   if (options.dry_run) {
     print_plan(plan);
     return print_summary(plan);
   }
-  refuse_overwriting(file, options.out);
+  const StopRequest stop;
   WorkerPool pool(options.threads > 0 ? options.threads : default_worker_count());
   std::vector<std::filesystem::path> paths;
   {
     Progress progress("Quantizing", plan.values());
-    paths = write_quantized(plan, {options.out, options.split_bytes}, pool,
-                            [&](uint64_t done) { progress.update(done); });
+    paths = write_quantized(plan, output, pool, [&](uint64_t done) {
+      stop.check();
+      progress.update(done);
+    });
   }
   print_summary(plan);
   for (const auto& path : paths) fmt::print("{}\n", path.string());
@@ -150,11 +173,11 @@ void command_quantize(CLI::App& program, const GlobalOptions&) {
                       "PATTERN=TYPE: tensors whose names match get TYPE, or stay for 'source'; may "
                       "be repeated, the first match counts");
   command->add_option("-t,--threads", options->threads, "Threads; 0: all cores")
-      ->check(CLI::Range(0, 1024));
+      ->check(number_from(0, 1024));
   command
       ->add_option("--split-max-size", options->split_bytes,
                    "Split the output into files of at most this many bytes of tensors, such as 2G")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(size_in_bytes(uint64_t{1} << 50));
   command->add_flag("--dry-run", options->dry_run, "Only say what would be written");
   command->add_flag("--pure", options->is_pure, "The type of the mixture's name for all tensors");
   command->add_flag("--no-fallback", options->forbids_fallback,

@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <numeric>
 
 #include "base/error.h"
+#include "base/output_file.h"
 #include "compress/encode_tensor.h"
 #include "compress/tensor_role.h"
 #include "io/ggml_types.h"
 #include "io/gguf_writer.h"
+#include "io/split_name.h"
 
 namespace arion {
 
@@ -111,12 +114,6 @@ void check_room(const QuantizePlan& plan, const std::filesystem::path& path) {
        room.available);
 }
 
-std::filesystem::path shard_path(const std::filesystem::path& path, size_t number, size_t count) {
-  std::filesystem::path stem = path;
-  if (stem.extension() == ".gguf") stem.replace_extension();
-  return fmt::format("{}-{:05}-of-{:05}.gguf", stem.string(), number + 1, count);
-}
-
 }  // namespace
 
 uint64_t TensorPlan::bytes() const {
@@ -166,25 +163,40 @@ QuantizePlan plan_quantization(const GgufFile& file, const MixtureOptions& optio
   return plan;
 }
 
+std::vector<std::filesystem::path> output_paths(const QuantizePlan& plan,
+                                                const QuantizeOutput& output) {
+  if (const auto split = parse_split_name(output.path.filename().string())) {
+    fail(ErrorCode::usage, "{}: is named as file {} of a model split into {}; give another name",
+         output.path.string(), split->number, split->count);
+  }
+  const size_t count = shards_of(plan, output.shard_bytes).size();
+  if (count == 1) return {output.path};
+  if (count > kMaxSplitFiles) {
+    fail(ErrorCode::usage, "{} files of at most {} bytes would be needed, at most {} are allowed",
+         count, output.shard_bytes, kMaxSplitFiles);
+  }
+  std::filesystem::path stem = output.path;
+  if (stem.extension() == ".gguf") stem.replace_extension();
+  const SplitName name{stem.string(), 1, count};
+  std::vector<std::filesystem::path> paths;
+  for (size_t n = 1; n <= count; ++n) paths.emplace_back(name.file(n));
+  return paths;
+}
+
 std::vector<std::filesystem::path> write_quantized(const QuantizePlan& plan,
                                                    const QuantizeOutput& output, WorkerPool& pool,
                                                    const QuantizeProgress& progress) {
-  const std::vector<Shard> shards = shards_of(plan, output.shard_bytes);
-  if (shards.size() > UINT16_MAX) {
-    fail(ErrorCode::usage,
-         "{} files of at most {} bytes would be needed, at most {} can be counted", shards.size(),
-         output.shard_bytes, UINT16_MAX);
-  }
+  std::vector<std::filesystem::path> paths = output_paths(plan, output);
+  std::deque<OutputFile> files;
+  for (const auto& path : paths) files.emplace_back(path);
   check_room(plan, output.path);
+  const std::vector<Shard> shards = shards_of(plan, output.shard_bytes);
   TensorEncoder encoder(pool);
   uint64_t done = 0;
-  std::vector<std::filesystem::path> paths(shards.size());
-  for (size_t i = shards.size(); i-- > 0;) {
-    paths[i] = output.path;
+  for (size_t i = 0; i < shards.size(); ++i) {
     GgufWriter writer;
     if (i == 0) add_metadata(plan, writer);
     if (shards.size() > 1) {
-      paths[i] = shard_path(output.path, i, shards.size());
       writer.add_u16("split.no", static_cast<uint16_t>(i));
       writer.add_u16("split.count", static_cast<uint16_t>(shards.size()));
       writer.add_i32("split.tensors.count", static_cast<int32_t>(plan.tensors.size()));
@@ -198,7 +210,11 @@ std::vector<std::filesystem::path> write_quantized(const QuantizePlan& plan,
         return bytes;
       });
     }
-    writer.write(paths[i]);
+    writer.write(files[i]);
+  }
+  while (!files.empty()) {
+    files.back().commit();
+    files.pop_back();
   }
   return paths;
 }

@@ -40,11 +40,17 @@ struct QuantizeOutput {
 // Called before each tensor with the number of values written so far.
 using QuantizeProgress = std::function<void(uint64_t done)>;
 
-// Writes the model; at most one tensor is in memory. Files appear under their names only when they
-// are whole, and the first of a split model last. Returns their names. Throws Error: bad_input
-// naming tensor and index when a weight is NaN or infinite or too large for the new type, usage
-// when there would be more files than can be counted, failed when the disk refuses or has too
-// little room.
+// The files that write_quantized will write: the path, or PATH-00001-of-0000N.gguf and so on
+// without the extension of the path. Throws Error{usage} when the path itself has such a name or
+// when there would be more files than a model may have.
+std::vector<std::filesystem::path> output_paths(const QuantizePlan& plan,
+                                                const QuantizeOutput& output);
+
+// Writes the model; at most one tensor is in memory. All files are opened first and take their
+// names when all are whole, the first of a split model last. What `progress` throws ends the
+// writing, and nothing has changed. Returns the names. Throws Error: like output_paths and
+// OutputFile; bad_input naming tensor and index when a weight is NaN or infinite or too large for
+// the new type; failed when the disk refuses or has too little room.
 std::vector<std::filesystem::path> write_quantized(const QuantizePlan& plan,
                                                    const QuantizeOutput& output, WorkerPool& pool,
                                                    const QuantizeProgress& progress);

@@ -2,49 +2,17 @@
 #include "io/gguf.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <numeric>
 #include <utility>
 
 #include "base/error.h"
 #include "io/ggml_types.h"
+#include "io/split_name.h"
 #include "quant/weight_format.h"
 
 namespace arion {
 namespace {
-
-constexpr uint64_t kMaxSplitFiles = 999;
-
-// PREFIX-00002-of-00003.gguf
-struct SplitName {
-  std::string prefix;  // of the file name, no folder
-  uint64_t number;     // from 1
-  uint64_t count;
-
-  std::string file(uint64_t n) const {
-    return fmt::format("{}-{:05}-of-{:05}.gguf", prefix, n, count);
-  }
-};
-
-std::optional<uint64_t> five_digits(std::string_view text) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<SplitName> parse_split_name(const std::string& file_name) {
-  constexpr std::string_view kTail = "-00000-of-00000.gguf";
-  if (file_name.size() <= kTail.size()) return std::nullopt;
-  const size_t prefix_bytes = file_name.size() - kTail.size();
-  const std::string_view tail = std::string_view(file_name).substr(prefix_bytes);
-  const auto number = five_digits(tail.substr(1, 5));
-  const auto count = five_digits(tail.substr(10, 5));
-  const bool has_form = tail[0] == '-' && tail.substr(6, 4) == "-of-" && tail.substr(15) == ".gguf";
-  if (!has_form || !number || !count) return std::nullopt;
-  return SplitName{file_name.substr(0, prefix_bytes), *number, *count};
-}
 
 // Refuses a split.* key of a later file that contradicts the first one.
 void expect_key(const GgufMetadata& metadata, const std::string& file, std::string_view key,

@@ -1,15 +1,11 @@
 // Encoding of GGUF files; the layout mirrors gguf_header.cpp.
 #include "io/gguf_writer.h"
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
 #include "base/check.h"
-#include "base/error.h"
 #include "io/ggml_types.h"
 
 namespace arion {
@@ -36,10 +32,6 @@ void put_all(std::string& out, std::span<const T> values) {
 uint64_t padding(uint64_t bytes) {
   return (GgufWriter::kAlignment - bytes % GgufWriter::kAlignment) % GgufWriter::kAlignment;
 }
-
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
 
 }  // namespace
 
@@ -177,29 +169,14 @@ std::string GgufWriter::bytes() const {
   return out;
 }
 
-void GgufWriter::write(const std::filesystem::path& path) const {
-  const std::string partial = path.string() + ".partial";
-  std::error_code error;
-  try {
-    write_all(partial);
-  } catch (...) {
-    std::filesystem::remove(partial, error);
-    throw;
-  }
-  std::filesystem::rename(partial, path, error);
-  if (error) fail(ErrorCode::failed, "{}: cannot rename: {}", partial, error.message());
+void GgufWriter::write(OutputFile& out) const {
+  produce([&](std::span<const std::byte> part) { out.write(part); });
 }
 
-void GgufWriter::write_all(const std::string& path) const {
-  const auto refuse = [&] {
-    fail(ErrorCode::failed, "{}: cannot write: {}", path, std::strerror(errno));
-  };
-  std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "wb"));
-  if (file == nullptr) refuse();
-  produce([&](std::span<const std::byte> part) {
-    if (std::fwrite(part.data(), 1, part.size(), file.get()) != part.size()) refuse();
-  });
-  if (std::fclose(file.release()) != 0) refuse();
+void GgufWriter::write(const std::filesystem::path& path) const {
+  OutputFile out(path);
+  write(out);
+  out.commit();
 }
 
 }  // namespace arion

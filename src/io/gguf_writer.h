@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/output_file.h"
 #include "io/gguf_metadata.h"
 
 namespace arion {
@@ -48,8 +49,8 @@ class GgufWriter {
   // The whole file in memory, for small models.
   std::string bytes() const;
 
-  // Writes to `path`.partial, then renames it: a reader never sees half a file. Throws
-  // Error{failed} when the disk refuses.
+  // Writes the whole file; the second form also commits it. Throw Error as OutputFile does.
+  void write(OutputFile& out) const;
   void write(const std::filesystem::path& path) const;
 
  private:
@@ -60,7 +61,6 @@ class GgufWriter {
 
   void begin_entry(std::string_view key, GgufType type);
   void begin_array(std::string_view key, GgufType element, uint64_t count);
-  void write_all(const std::string& path) const;
   std::string header() const;
   void produce(const std::function<void(std::span<const std::byte>)>& sink) const;
 

@@ -80,7 +80,7 @@ TEST(EvalLogits, RefusedIdsLeaveNoFileBehind) {
     EXPECT_FALSE(std::filesystem::exists(out)) << wrong;
   }
   EXPECT_EQ(run_arion("eval logits " + tiny() + " --tokens 1 --out /no/such/folder/x").exit_code,
-            1);
+            2);
 }
 
 std::string letters() {

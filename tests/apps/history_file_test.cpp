@@ -1,11 +1,10 @@
-// The history of chats, and files written whole.
+// The history of chats.
 #include "history_file.h"
 
 #include <sys/stat.h>
 
 #include "base/error.h"
 #include "program.h"
-#include "whole_file.h"
 
 namespace arion::test {
 namespace {
@@ -60,21 +59,6 @@ TEST(HistoryFile, AFileThatCannotBeUsedIsAWarning) {
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find("the history is not kept"), std::string::npos) << said;
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
-}
-
-TEST(WholeFile, IsNewOrReplacedOnRequest) {
-  const TemporaryFolder folder;
-  const auto path = folder.path() / "out";
-  EXPECT_TRUE(app::write_new_file(path, "one"));
-  EXPECT_FALSE(app::write_new_file(path, "two"));
-  EXPECT_EQ(read_file(path), "one");
-  app::replace_file(path, "three");
-  EXPECT_EQ(read_file(path), "three");
-  EXPECT_THROW(app::replace_file(folder.path(), "x"), Error);
-  EXPECT_THROW(app::write_new_file("/dev/null", "x"), Error);
-  EXPECT_THROW(app::write_new_file(folder.path() / "no/such/out", "x"), Error);
-  const std::filesystem::directory_iterator begin(folder.path());
-  EXPECT_EQ(std::distance(begin, {}), 1) << "something was left behind";
 }
 
 }  // namespace

@@ -84,6 +84,25 @@ TEST(Imatrix, MatricesAreMergedWithoutAModel) {
       << "nothing to do";
 }
 
+TEST(Imatrix, ResumingNeedsATextAndOptionsAreExplained) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", letters_of(200)).string();
+  const auto path = collect(folder, "a", "--file " + text);
+  const std::string before = read_file(path);
+  const std::string start = "imatrix " + layered_model() + " -o " + path.string() + " ";
+  const auto expect_usage = [&](const std::string& arguments, const std::string& words) {
+    const Outcome outcome = run_arion(start + arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << arguments;
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << arguments << ": " << outcome.err;
+    EXPECT_EQ(read_file(path), before) << arguments;
+  };
+  expect_usage("--resume --merge " + layered_model(), "--resume goes on with the text of --file");
+  expect_usage("--file " + text + " --max-tokens 10", "--max-tokens 10 is less than one window");
+  expect_usage("--file " + text + " --max-tokens x",
+               "--max-tokens: expected a whole number from 0 to 1073741824, got 'x'");
+  expect_usage("--file " + text + " --ctx 400", "fewer than one window of 400");
+}
+
 TEST(Imatrix, QuantizeTakesIt) {
   const TemporaryFolder folder;
   const std::string text = folder.write("text", letters_of(200)).string();

@@ -36,7 +36,8 @@ TEST(Program, EveryExitCodeIsUsed) {
   const TemporaryFolder folder;
   const std::string broken = folder.write("x.gguf", "GGUF").string();
   EXPECT_EQ(run_arion("run --raw -n 1 -p a " + model).exit_code, 0);
-  EXPECT_EQ(run_arion("eval logits --tokens 1 --out /no/such/folder/x.npy " + model).exit_code, 1);
+  const std::string long_name(300, 'x');
+  EXPECT_EQ(run_arion("eval logits --tokens 1 --out " + long_name + " " + model).exit_code, 1);
   EXPECT_EQ(run_arion("run --act int4 -p a " + model).exit_code, 2);
   EXPECT_EQ(run_arion("run -p a " + broken).exit_code, 3);
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "io/gguf.h"
+#include "model/edit_model.h"
 #include "program.h"
 
 namespace arion::test {
@@ -33,6 +34,92 @@ TEST(QuantizeCommand, TheSummarySaysWhatWasWritten) {
   EXPECT_NE(dry.out.find(summary), std::string::npos) << dry.out;
   EXPECT_EQ(outcome.out.find(" 0 fallbacks"), std::string::npos) << "rows have 64 columns";
   EXPECT_EQ(run_arion(command + " --no-fallback").exit_code, 1);
+}
+
+TEST(QuantizeCommand, RefusesModelsThatCannotBeRun) {
+  const TemporaryFolder folder;
+  const auto with = [](const char* key, uint32_t value) {
+    return Edit{{key}, [=](GgufWriter& w) { w.add_u32(key, value); }};
+  };
+  const Edit edits[] = {with("llama.block_count", 0),
+                        with("llama.block_count", 4'000'000'000),
+                        with("llama.attention.head_count", 0),
+                        with("llama.attention.head_count_kv", 3),
+                        with("llama.context_length", 0),
+                        with("llama.embedding_length", 321),
+                        with("llama.feed_forward_length", 33),
+                        with("llama.rope.dimension_count", 63),
+                        {{"llama.embedding_length"}},
+                        {{"tokenizer.ggml.tokens"}},
+                        {{"general.architecture"}},
+                        {{"blk.0.attn_v.weight"}}};
+  const std::string out = (folder.path() / "q.gguf").string();
+  const auto last_line = [](const std::string& text) {
+    return text.substr(text.rfind('\n', text.size() - 2) + 1);
+  };
+  for (const Edit& edit : edits) {
+    const std::string in = folder.write("in.gguf", edit_model(read_file(tiny()), edit)).string();
+    const Outcome inspected = run_arion("inspect " + in);
+    const Outcome outcome = run_arion("quantize " + in + " " + out + " --type Q8_0");
+    EXPECT_EQ(inspected.exit_code, 3) << edit.drop[0];
+    EXPECT_EQ(outcome.exit_code, 3) << edit.drop[0];
+    EXPECT_EQ(last_line(outcome.err), last_line(inspected.err));
+    EXPECT_FALSE(std::filesystem::exists(out)) << edit.drop[0];
+  }
+}
+
+TEST(QuantizeCommand, TakesArchitecturesThatItDoesNotKnow) {
+  const TemporaryFolder folder;
+  const Edit edit{{"general.architecture"},
+                  [](GgufWriter& w) { w.add_string("general.architecture", "other"); }};
+  const std::string in = folder.write("in.gguf", edit_model(read_file(tiny()), edit)).string();
+  const Outcome outcome =
+      run_arion("quantize " + in + " " + (folder.path() / "q.gguf").string() + " --type Q8_0");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.err.find("architecture 'other' is none that this version runs"),
+            std::string::npos)
+      << outcome.err;
+}
+
+TEST(QuantizeCommand, RefusesFoldersWhoseConfigurationDoesNotFit) {
+  const TemporaryFolder folder;
+  const auto in = folder.path() / "hf";
+  std::filesystem::copy(source_dir() / "tests/golden/model/hf/llama", in,
+                        std::filesystem::copy_options::recursive);
+  const std::string config = read_file(in / "config.json");
+  auto changed = nlohmann::json::parse(config);
+  changed["num_key_value_heads"] = 4;
+  const std::string command =
+      "quantize " + in.string() + " " + (folder.path() / "q.gguf").string() + " --type Q8_0";
+  folder.write("hf/config.json", changed.dump());
+  const Outcome outcome = run_arion(command);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_NE(outcome.err.find("blk.0.attn_k.weight has shape"), std::string::npos) << outcome.err;
+  folder.write("hf/config.json", config.substr(0, 100));
+  const Outcome cut = run_arion(command);
+  EXPECT_EQ(cut.exit_code, 3);
+  EXPECT_NE(cut.err.find("config.json: not valid JSON at byte 101"), std::string::npos) << cut.err;
+}
+
+TEST(QuantizeCommand, OptionsThatCannotBeMeantAreRefused) {
+  const TemporaryFolder folder;
+  const std::string out = (folder.path() / "q.gguf").string();
+  const std::pair<const char*, const char*> cases[] = {
+      {"--keep 'blk.9*=F16'", "no tensor of the model has a name like blk.9*"},
+      {"--keep 'blk.*='", "expected PATTERN=TYPE"},
+      {"--split-max-size -1", "--split-max-size: expected a size from 1 to"},
+      {"--split-max-size 0", "--split-max-size: expected a size from 1 to"},
+      {"--split-max-size ''", "--split-max-size: expected a size from 1 to"},
+      {"--split-max-size 2000T", "--split-max-size: expected a size from 1 to"},
+      {"--split-max-size 99999999999T", "--split-max-size: expected a size from 1 to"},
+      {"--split-max-size 2X", "--split-max-size: expected a size from 1 to"},
+      {"--threads x", "--threads: expected a whole number from 0 to 1024, got 'x'"}};
+  for (const auto& [option, words] : cases) {
+    const Outcome outcome = run_arion("quantize " + tiny() + " " + out + " --type Q8_0 " + option);
+    EXPECT_EQ(outcome.exit_code, 2) << option;
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << option << ": " << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(out)) << option;
+  }
 }
 
 // The largest difference of the logits that two models give for the same tokens.

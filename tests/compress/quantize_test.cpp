@@ -183,14 +183,47 @@ TEST(Quantize, CoarseTypesWantImportanceOfTheSameModel) {
   EXPECT_EQ(plan_for(in.file, "IQ2_XS", &importance).tensors[0].is_fallback(), false);
 }
 
-TEST(Quantize, MoreFilesThanCanBeCountedAreRefused) {
+TEST(Quantize, MoreFilesThanAModelMayHaveAreRefused) {
   GgufWriter writer;
-  for (int i = 0; i < 65536; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     writer.add_tensor(std::to_string(i), std::vector<uint64_t>{1}, 0, std::vector<std::byte>(4));
   }
   const Input in(writer.bytes());
   const TempDir folder;
   EXPECT_THROW(write(plan_for(in.file, "F16"), folder.path() / "q.gguf", 1, 1), Error);
+}
+
+TEST(Quantize, NamesThatAModelCouldNotBeReadByAreRefused) {
+  const Input in(tiny_file());
+  const QuantizePlan plan = plan_for(in.file, "Q8_0");
+  for (const char* name : {"x-00001-of-00002.gguf", "no/x-00002-of-00002.gguf"}) {
+    EXPECT_THROW(output_paths(plan, {name}), Error) << name;
+  }
+  EXPECT_EQ(output_paths(plan, {"x-1-of-2.gguf"}).size(), 1u);
+  const auto paths = output_paths(plan, {"a/x.gguf", 4096});
+  ASSERT_GT(paths.size(), 1u);
+  EXPECT_EQ(paths.front(), fmt::format("a/x-00001-of-{:05}.gguf", paths.size()));
+}
+
+TEST(Quantize, WritingThatEndsEarlyLeavesEveryFileAsItWas) {
+  const Input in(tiny_file());
+  const QuantizePlan plan = plan_for(in.file, "Q8_0");
+  const TempDir folder;
+  const QuantizeOutput output{folder.path() / "x.gguf", 4096};
+  const auto paths = output_paths(plan, output);
+  ASSERT_GT(paths.size(), 2u);
+  folder.write(paths[1].filename().string(), "old");
+  WorkerPool pool(1);
+  struct Stopped {};
+  uint64_t last = 0;
+  const auto stop_at_end = [&](uint64_t done) {
+    last = std::max(last, done);
+    if (done + plan.tensors.back().source->values() == plan.values()) throw Stopped();
+  };
+  EXPECT_THROW(write_quantized(plan, output, pool, stop_at_end), Stopped);
+  EXPECT_GT(last, 0u);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+  EXPECT_EQ(test::read_file(paths[1]), "old");
 }
 
 TEST(Quantize, VectorsOf16BitsBecomeF32) {
