@@ -20,6 +20,10 @@ LoadProgress show_progress() {
 
 void add_load_options(CLI::App& command, LoadOptions& options) {
   add_model_argument(command, options.model, kModelHelp);
+  add_runner_options(command, options);
+}
+
+void add_runner_options(CLI::App& command, LoadOptions& options) {
   command.add_option("-t,--threads", options.threads, "Threads; 0: one per physical core")
       ->check(number_from(0, kMaxThreads));
   command.add_option(

@@ -8,8 +8,10 @@
 
 namespace arion::app {
 
-// Adds MODEL, -t, --act and --kv.
+// Adds MODEL and what follows.
 void add_load_options(CLI::App& command, LoadOptions& options);
+// Adds -t, --act and --kv.
+void add_runner_options(CLI::App& command, LoadOptions& options);
 // Adds -c.
 void add_context_option(CLI::App& command, LoadOptions& options);
 

@@ -1,4 +1,4 @@
-// arion bench: tokens per second of prefill and decode.
+// arion bench: tokens per second of prefill and decode, alone or under the load of many clients.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -8,6 +8,7 @@
 #include "assembly/model_path.h"
 #include "base/error.h"
 #include "command.h"
+#include "load_bench.h"
 #include "load_options.h"
 #include "model/hf_folder.h"
 #include "number_option.h"
@@ -23,6 +24,8 @@ struct BenchOptions {
   int depth = 0;
   int repetitions = 5;
   bool json = false;
+  bool is_load = false;
+  LoadBenchOptions load;
 };
 
 // One measurement: prefill of a prompt, or generation.
@@ -154,6 +157,10 @@ std::vector<Result> measure_all(GraphRunner& runner, const std::vector<Test>& te
 }
 
 void bench(BenchOptions options, const GlobalOptions& global) {
+  if (options.is_load) {
+    return print_load(measure_load(options.runner, options.load, global), options.load,
+                      options.json);
+  }
   const std::vector<Test> tests = chosen_tests(options);
   options.runner.context = chosen_context(options, tests);
   LoadedModel loaded = load_model(options.runner, global);
@@ -207,7 +214,12 @@ void command_bench(CLI::App& program, const GlobalOptions& global) {
       ->check(number_from(1, 1000))
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print one JSON object");
-  command->footer("Example:\n  arion bench model.gguf -p 512 -n 128 -t 2");
+  command->add_flag("--load", options->is_load, "Measure an engine that serves many clients");
+  add_load_bench_options(*command, options->load);
+  command->footer(
+      "Examples:\n"
+      "  arion bench model.gguf -p 512 -n 128 -t 2\n"
+      "  arion bench model.gguf --load --max-concurrency 16 --input-len 64:512 --output-len 128");
   command->callback([options, &global] { bench(*options, global); });
 }
 

@@ -23,7 +23,7 @@ class AnswerFormat {
 };
 
 struct AnswerHead {
-  std::string id;       // random part of the response's id
+  std::string id;       // behind "cmpl-" or "chatcmpl-"
   std::string model;    // its name
   int64_t created = 0;  // Unix time
   uint64_t seed = 0;    // of all choices
@@ -34,6 +34,12 @@ std::unique_ptr<AnswerFormat> make_completion_format(const GenerationRequest& re
                                                      const Tokenizer& tokenizer, AnswerHead head);
 std::unique_ptr<AnswerFormat> make_chat_format(const GenerationRequest& request,
                                                const Tokenizer& tokenizer, AnswerHead head);
+
+// With a random id, and now as the time.
+std::unique_ptr<AnswerFormat> make_answer_format(Dialect dialect, const GenerationRequest& request,
+                                                 const ServedModel& model);
+// Different at every call.
+std::string random_id();
 
 // Parts that the formats share.
 nlohmann::ordered_json usage_json(const Usage& usage);

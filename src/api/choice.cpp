@@ -59,4 +59,17 @@ size_t Choice::pending_bytes() const {
   return bytes;
 }
 
+Usage total_usage(const GenerationRequest& request, std::span<const Choice> choices) {
+  Usage usage;
+  for (const Prompt& prompt : request.prompts) {
+    usage.prompt_tokens += static_cast<int64_t>(prompt.tokens.size());
+  }
+  for (const Choice& choice : choices) {
+    usage.completion_tokens += choice.tokens();
+    const bool is_first_of_prompt = choice.index() % static_cast<size_t>(request.n) == 0;
+    if (is_first_of_prompt) usage.cached_tokens += choice.summary().cached_tokens;
+  }
+  return usage;
+}
+
 }  // namespace arion

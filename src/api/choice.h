@@ -1,6 +1,7 @@
 // One answer as it grows: events of the engine in, whole characters and log probabilities out.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ struct ChoiceNews {
 struct Usage {
   int64_t prompt_tokens = 0, completion_tokens = 0, cached_tokens = 0;
 };
+
+class Choice;
+// Of a request so far; `choices` are all of it, by index.
+Usage total_usage(const GenerationRequest& request, std::span<const Choice> choices);
 
 // Not thread-safe. The request must outlive it.
 class Choice {

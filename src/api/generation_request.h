@@ -49,8 +49,13 @@ void fit_prompt(const Fields& fields, const ServedModel& model, int max_tokens,
                 std::vector<TokenId>& tokens);
 
 // Bodies of POST /v1/completions and /v1/chat/completions.
+enum class Dialect : uint8_t { completion, chat };
 GenerationRequest parse_completion(const JsonObject& body, const ServedModel& model);
 GenerationRequest parse_chat(const JsonObject& body, const ServedModel& model);
+inline GenerationRequest parse_generation(Dialect dialect, const JsonObject& body,
+                                          const ServedModel& model) {
+  return dialect == Dialect::chat ? parse_chat(body, model) : parse_completion(body, model);
+}
 
 // The prompt's tokens of a body with messages.
 std::vector<TokenId> encode_messages(const JsonObject& body, const ServedModel& model);

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <limits>
-#include <random>
 #include <utility>
 
 namespace arion {
@@ -13,22 +11,6 @@ namespace {
 
 // What waits for a client at most, before it is taken for gone.
 constexpr size_t kMaxPendingBytes = size_t{32} << 20;
-
-std::string random_id() {
-  std::random_device device;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
-}
-
-std::unique_ptr<AnswerFormat> make_format(Dialect dialect, const GenerationRequest& request,
-                                          const ServedModel& model) {
-  AnswerHead head{.id = random_id(),
-                  .model = model.name(),
-                  .created = static_cast<int64_t>(std::time(nullptr)),
-                  .seed = request.settings.sampling.seed.value_or(0)};
-  return dialect == Dialect::chat
-             ? make_chat_format(request, model.tokenizer, std::move(head))
-             : make_completion_format(request, model.tokenizer, std::move(head));
-}
 
 }  // namespace
 
@@ -39,7 +21,7 @@ Generation::Generation(GenerationRequest request, Dialect dialect,
       host_(host),
       arrived_(arrived),
       last_sent_(std::chrono::steady_clock::now()),
-      format_(make_format(dialect, request_, host.model)),
+      format_(make_answer_format(dialect, request_, host.model)),
       token_times_(request_.choices()) {
   choices_.reserve(request_.choices());
   for (size_t i = 0; i < request_.choices(); ++i) {
@@ -141,11 +123,11 @@ size_t Generation::pending_bytes() const {
 void Generation::send_news() {
   for (Choice& choice : choices_) {
     if (!choice.has_news()) continue;
-    const Usage so_far = usage();
+    const Usage so_far = total_usage(request_, choices_);
     send_event(format_->chunk(choice.take(), request_.continuous_usage ? &so_far : nullptr));
   }
   if (finished_ == choices_.size()) {
-    if (request_.includes_usage) send_event(format_->usage_chunk(usage()));
+    if (request_.includes_usage) send_event(format_->usage_chunk(total_usage(request_, choices_)));
     send_event("[DONE]");
   }
   if (out_.empty()) return;
@@ -173,7 +155,7 @@ void Generation::finish() {
   if (request_.streams) return exchange->end_stream();
   std::vector<ChoiceNews> answers;
   for (Choice& choice : choices_) answers.push_back(choice.take());
-  exchange->reply({.body = format_->whole(std::move(answers), usage())});
+  exchange->reply({.body = format_->whole(std::move(answers), total_usage(request_, choices_))});
 }
 
 void Generation::fail(const ApiError& error) {
@@ -194,19 +176,6 @@ void Generation::keep_alive(Time now, std::chrono::milliseconds interval) {
   last_sent_ = now;
   const std::shared_ptr<Exchange> exchange = exchange_;
   exchange->send(": keep-alive\n\n");
-}
-
-Usage Generation::usage() const {
-  Usage usage;
-  for (const Prompt& prompt : request_.prompts) {
-    usage.prompt_tokens += static_cast<int64_t>(prompt.tokens.size());
-  }
-  for (const Choice& choice : choices_) {
-    usage.completion_tokens += choice.tokens();
-    const bool is_first_of_prompt = choice.index() % static_cast<size_t>(request_.n) == 0;
-    if (is_first_of_prompt) usage.cached_tokens += choice.summary().cached_tokens;
-  }
-  return usage;
 }
 
 }  // namespace arion

@@ -18,8 +18,6 @@ namespace arion {
 
 class Generation;
 
-enum class Dialect : uint8_t { completion, chat };
-
 // Which answer a request of the engine belongs to.
 struct Ticket {
   std::shared_ptr<Generation> generation;
@@ -61,7 +59,6 @@ class Generation : public std::enable_shared_from_this<Generation> {
   void send_event(std::string_view data);
   void begin_stream();
   void finish();
-  Usage usage() const;
   const Choice* find_failed() const;
   size_t pending_bytes() const;
 

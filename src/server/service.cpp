@@ -168,8 +168,7 @@ void Service::generate(HttpRequest request, std::shared_ptr<Exchange> exchange, 
     // Answers are assigned; what is left after errors are replies.
     HttpReply failure = guarded([&] {
       const JsonObject body(job->request.body);
-      job->result =
-          job->dialect == Dialect::chat ? parse_chat(body, model_) : parse_completion(body, model_);
+      job->result = parse_generation(job->dialect, body, model_);
       return HttpReply();
     });
     job->request.body = {};

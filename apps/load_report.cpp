@@ -1,0 +1,120 @@
+// What a load bench prints: totals, and percentiles of the times of all requests.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "load_bench.h"
+
+namespace arion::app {
+namespace {
+
+double percentile(const std::vector<double>& sorted, double share) {
+  const double at = share * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<size_t>(at);
+  const size_t high = std::min(low + 1, sorted.size() - 1);
+  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
+}
+
+// Seconds of one kind.
+struct Times {
+  const char* name;
+  const char* meaning;
+  std::vector<double> values;
+};
+
+std::vector<Times> collect_times(const LoadResult& result) {
+  std::vector<Times> all = {{"ttft", "time to the first token", {}},
+                            {"tpot", "time per later token of an answer", {}},
+                            {"itl", "gap between two tokens", {}},
+                            {"e2e", "whole answer", {}}};
+  for (const LoadedRequest& request : result.requests) {
+    const std::vector<double>& times = request.token_seconds;
+    all[0].values.push_back(times.front());
+    all[3].values.push_back(times.back());
+    if (times.size() < 2) continue;
+    all[1].values.push_back((times.back() - times.front()) / static_cast<double>(times.size() - 1));
+    for (size_t i = 1; i < times.size(); ++i) all[2].values.push_back(times[i] - times[i - 1]);
+  }
+  std::erase_if(all, [](const Times& times) { return times.values.empty(); });
+  for (Times& times : all) std::ranges::sort(times.values);
+  return all;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+struct TokenTotals {
+  int64_t prompt_tokens = 0, output_tokens = 0, cached_tokens = 0;
+};
+
+TokenTotals add_up(const LoadResult& result) {
+  TokenTotals totals;
+  for (const LoadedRequest& request : result.requests) {
+    totals.prompt_tokens += request.prompt_tokens;
+    totals.output_tokens += request.output_tokens;
+    totals.cached_tokens += request.cached_tokens;
+  }
+  return totals;
+}
+
+std::string describe_load(const LoadBenchOptions& options) {
+  std::string text = options.rate > 0 ? fmt::format("{} requests per second", options.rate)
+                                      : fmt::format("{} clients", options.clients);
+  if (options.is_static) text += ", padded static batches";
+  if (!options.has_prefixes) text += ", no prefix reuse";
+  if (!options.has_kv) text += ", no KV cache";
+  return text;
+}
+
+}  // namespace
+
+void print_load(const LoadResult& result, const LoadBenchOptions& options, bool is_json) {
+  const TokenTotals totals = add_up(result);
+  const double output_speed = static_cast<double>(totals.output_tokens) / result.seconds;
+  const std::vector<Times> all = collect_times(result);
+  constexpr std::pair<const char*, double> kShares[] = {{"p50", .5}, {"p95", .95}, {"p99", .99}};
+  if (is_json) {
+    nlohmann::ordered_json out{{"load", describe_load(options)},
+                               {"requests", result.requests.size()},
+                               {"seconds", result.seconds},
+                               {"prompt_tokens", totals.prompt_tokens},
+                               {"cached_tokens", totals.cached_tokens},
+                               {"output_tokens", totals.output_tokens},
+                               {"output_tokens_per_s", output_speed},
+                               {"steps", result.steps},
+                               {"computed_tokens", result.computed_tokens},
+                               {"preemptions", result.preemptions}};
+    for (const Times& times : all) {
+      nlohmann::ordered_json& entry = out[fmt::format("{}_ms", times.name)];
+      entry["mean"] = mean(times.values) * 1000;
+      for (const auto& [name, share] : kShares)
+        entry[name] = percentile(times.values, share) * 1000;
+    }
+    fmt::print("{}\n", out.dump(1));
+    return;
+  }
+  fmt::print("{} requests, {}: {:.2f} s\n", result.requests.size(), describe_load(options),
+             result.seconds);
+  fmt::print("{:.1f} tokens/s of answers, {:.1f} with prompts; {} of {} prompt tokens reused\n",
+             output_speed,
+             output_speed + static_cast<double>(totals.prompt_tokens) / result.seconds,
+             totals.cached_tokens, totals.prompt_tokens);
+  fmt::print("{} steps of {:.1f} tokens, {} preemptions\n\n", result.steps,
+             static_cast<double>(result.computed_tokens) / static_cast<double>(result.steps),
+             result.preemptions);
+  fmt::print("ms    {:>10} {:>10} {:>10} {:>10}\n", "mean", "p50", "p95", "p99");
+  for (const Times& times : all) {
+    fmt::print("{:<5} {:>10.1f}", times.name, mean(times.values) * 1000);
+    for (const auto& [name, share] : kShares) {
+      fmt::print(" {:>10.1f}", percentile(times.values, share) * 1000);
+    }
+    fmt::print("  {}\n", times.meaning);
+  }
+}
+
+}  // namespace arion::app
