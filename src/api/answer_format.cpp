@@ -7,6 +7,9 @@
 #include <random>
 #include <utility>
 
+#include "api/token_text.h"
+#include "base/utf8.h"
+
 namespace arion {
 
 using nlohmann::ordered_json;
@@ -43,6 +46,29 @@ ordered_json stop_reason_json(const ChoiceNews& news, const GenerationRequest& r
   if (news.stop_string) return request.settings.stop_strings[*news.stop_string];
   if (news.stop_token) return *news.stop_token;
   return nullptr;
+}
+
+ordered_json prompt_logprobs_json(const ChoiceNews& news, const GenerationRequest& request,
+                                  const Tokenizer& tokenizer) {
+  const auto entry = [&](TokenId token, float logprob, int rank) -> ordered_json {
+    return {{"logprob", json_logprob(logprob)},
+            {"rank", rank},
+            {"decoded_token", repair_utf8(token_bytes(tokenizer, token))}};
+  };
+  const std::vector<TokenId>& prompt =
+      request.prompts[news.index / static_cast<size_t>(request.n)].tokens;
+  ordered_json list = ordered_json::array({nullptr});
+  for (size_t i = 0; i < news.prompt_logprobs.size(); ++i) {
+    const TokenLogprobs& logprobs = news.prompt_logprobs[i];
+    const TokenId token = prompt[i + 1];
+    ordered_json item{{std::to_string(token), entry(token, logprobs.chosen, logprobs.rank)}};
+    int rank = 0;
+    for (const TokenLogprob& rival : first_of(logprobs.top, request.prompt_logprobs)) {
+      item[std::to_string(rival.id)] = entry(rival.id, rival.logprob, ++rank);
+    }
+    list.push_back(std::move(item));
+  }
+  return list;
 }
 
 std::string dump_json(const ordered_json& value) {

@@ -1,5 +1,6 @@
 // How a dialect spells answers: one object per HTTP request.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -45,6 +46,15 @@ std::string random_id();
 nlohmann::ordered_json usage_json(const Usage& usage);
 nlohmann::ordered_json finish_json(FinishReason reason);
 nlohmann::ordered_json stop_reason_json(const ChoiceNews& news, const GenerationRequest& request);
+// Of every prompt token, null for the first: {id: {logprob, rank, decoded_token}, ...} with the
+// token itself before its rivals.
+nlohmann::ordered_json prompt_logprobs_json(const ChoiceNews& news,
+                                            const GenerationRequest& request,
+                                            const Tokenizer& tokenizer);
+// An engine may have been asked for more than one list shows.
+inline std::span<const TokenLogprob> first_of(std::span<const TokenLogprob> top, int count) {
+  return top.first(std::min(top.size(), static_cast<size_t>(std::max(count, 0))));
+}
 // In one line, with U+FFFD for what is no UTF-8.
 std::string dump_json(const nlohmann::ordered_json& value);
 

@@ -68,7 +68,7 @@ Conversation read_conversation(const JsonObject& body, const Fields& fields) {
 
 }  // namespace
 
-std::vector<TokenId> encode_messages(const JsonObject& body, const ServedModel& model) {
+Prompt render_messages(const JsonObject& body, const ServedModel& model) {
   const Fields fields(body.value());
   if (model.chat_template == nullptr) {
     refuse("messages", "the model has no known chat format; use /v1/completions");
@@ -83,7 +83,8 @@ std::vector<TokenId> encode_messages(const JsonObject& body, const ServedModel& 
            "continue_final_message and add_generation_prompt exclude each other");
   }
   try {
-    return encode_prompt(model.tokenizer, model.chat_template->render(conversation, options));
+    const jinja::Text prompt = model.chat_template->render(conversation, options);
+    return {encode_prompt(model.tokenizer, prompt), std::string(prompt.bytes())};
   } catch (const Error& error) {
     refuse("messages", "{}", error.what());
   }
@@ -103,7 +104,7 @@ GenerationRequest parse_chat(const JsonObject& body, const ServedModel& model) {
   auto max_tokens = fields.integer("max_completion_tokens", 1, kAny);
   if (!max_tokens) max_tokens = fields.integer("max_tokens", 1, kAny);
   if (max_tokens) out.settings.max_tokens = static_cast<int>(*max_tokens);
-  out.prompts.push_back({encode_messages(body, model), {}});
+  out.prompts.push_back({render_messages(body, model).tokens, {}});
   fit_prompt(fields, model, out.settings.max_tokens, out.prompts.front().tokens);
   return out;
 }

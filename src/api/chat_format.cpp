@@ -41,6 +41,9 @@ class ChatFormat final : public AnswerFormat {
           {"role", "assistant"}, {"content", std::move(answer.text)}, {"refusal", nullptr}};
       body["choices"].push_back(choice("message", std::move(message), answer));
     }
+    if (request_.prompt_logprobs >= 0) {
+      body["prompt_logprobs"] = prompt_logprobs_json(answers.front(), request_, tokenizer_);
+    }
     body["usage"] = usage_json(usage);
     body["seed"] = head_.seed;
     return dump_json(body);

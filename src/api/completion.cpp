@@ -1,4 +1,5 @@
 // POST /v1/completions: texts or token ids to be continued as they are.
+#include <algorithm>
 #include <limits>
 
 #include "api/api_error.h"
@@ -61,12 +62,15 @@ GenerationRequest parse_completion(const JsonObject& body, const ServedModel& mo
   out.echoes = fields.flag("echo").value_or(false);
   const auto logprobs = fields.integer("logprobs", 0, kMaxServedLogprobs);
   if (logprobs) out.settings.sampling.logprobs = static_cast<int>(*logprobs);
-  if (logprobs && out.echoes) out.settings.prompt_logprobs = static_cast<int>(*logprobs);
+  if (out.echoes) {
+    out.settings.prompt_logprobs = std::max(out.prompt_logprobs, out.settings.sampling.logprobs);
+  }
   out.settings.max_tokens =
       static_cast<int>(fields.integer("max_tokens", 0, std::numeric_limits<int32_t>::max())
                            .value_or(kDefaultTokens));
-  if (out.settings.max_tokens == 0 && !out.echoes) {
-    refuse("max_tokens", "max_tokens is 0, expected 1 or more unless the prompt is echoed");
+  if (out.settings.max_tokens == 0 && !out.echoes && out.prompt_logprobs < 0) {
+    refuse("max_tokens",
+           "max_tokens is 0, expected 1 or more unless the prompt is echoed or judged");
   }
   out.prompts = read_prompts(fields, model);
   if (out.choices() > kMaxChoices) {

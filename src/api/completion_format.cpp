@@ -55,6 +55,9 @@ class CompletionFormat final : public AnswerFormat {
     out["finish_reason"] = finish_json(news.finish);
     out["stop_reason"] = stop_reason_json(news, request_);
     if (request_.returns_token_ids) out["token_ids"] = news.tokens;
+    if (request_.prompt_logprobs >= 0) {
+      out["prompt_logprobs"] = prompt_logprobs_json(news, request_, tokenizer_);
+    }
     return out;
   }
 
@@ -89,7 +92,7 @@ class CompletionFormat final : public AnswerFormat {
   // The most probable tokens, and the chosen one whether it is among them or not.
   ordered_json top(TokenId token, const std::string& name, const TokenLogprobs& entry) const {
     ordered_json out = ordered_json::object();
-    for (const TokenLogprob& rival : entry.top) {
+    for (const TokenLogprob& rival : first_of(entry.top, request_.settings.sampling.logprobs)) {
       out[rival.id == token ? name : token_name(tokenizer_, rival.id, request_.spells_token_ids)] =
           json_logprob(rival.logprob);
     }

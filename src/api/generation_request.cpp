@@ -41,8 +41,7 @@ constexpr const char* kUnsupported[] = {"structured_outputs",
                                         "kv_transfer_params",
                                         "thinking_token_budget",
                                         "logprob_token_ids",
-                                        "repetition_detection",
-                                        "prompt_logprobs"};
+                                        "repetition_detection"};
 
 // Samplers that neither OpenAI nor vLLM have, by the names of llama-server; ranges: check_params.
 struct NumberField {
@@ -173,6 +172,14 @@ void read_stream(const Fields& fields, GenerationRequest& out) {
   set_if(out.continuous_usage, options->flag("continuous_usage_stats"));
 }
 
+void read_prompt_logprobs(const Fields& fields, GenerationRequest& out) {
+  set_if(out.prompt_logprobs, fields.integer("prompt_logprobs", 0, kMaxServedLogprobs));
+  out.settings.prompt_logprobs = out.prompt_logprobs;
+  if (out.prompt_logprobs >= 0 && out.streams) {
+    refuse("prompt_logprobs", "prompt_logprobs are not available in streams");
+  }
+}
+
 }  // namespace
 
 GenerationRequest read_generation(const Fields& fields, const ServedModel& model) {
@@ -184,6 +191,7 @@ GenerationRequest read_generation(const Fields& fields, const ServedModel& model
   read_sampling(fields, model, out.settings.sampling);
   read_ends(fields, out.settings);
   read_stream(fields, out);
+  read_prompt_logprobs(fields, out);
   set_if(out.n, fields.integer("n", 1, static_cast<int64_t>(kMaxChoices)));
   // The others of best_of answers would have to be thrown away.
   if (const auto best_of = fields.integer("best_of", 1, kMaxTokens); best_of && *best_of != out.n) {

@@ -18,7 +18,7 @@ inline constexpr int64_t kMaxServedLogprobs = 128;
 
 struct Prompt {
   std::vector<TokenId> tokens;
-  std::string text;  // as given; empty unless it is echoed
+  std::string text;  // as given; empty in requests that do not echo it
 };
 
 struct GenerationRequest {
@@ -30,6 +30,7 @@ struct GenerationRequest {
   bool continuous_usage = false;  // usage in every chunk
   bool echoes = false;            // the prompt goes before its answer
   bool includes_stop = false;     // the stop string is part of the answer
+  int prompt_logprobs = -1;       // in a list of their own, with so many rivals; -1: none
   bool spells_token_ids = false;  // tokens of log probabilities as "token_id:5"
   bool returns_token_ids = false;
 
@@ -57,7 +58,7 @@ inline GenerationRequest parse_generation(Dialect dialect, const JsonObject& bod
   return dialect == Dialect::chat ? parse_chat(body, model) : parse_completion(body, model);
 }
 
-// The prompt's tokens of a body with messages.
-std::vector<TokenId> encode_messages(const JsonObject& body, const ServedModel& model);
+// The prompt that the chat template makes of a body with messages.
+Prompt render_messages(const JsonObject& body, const ServedModel& model);
 
 }  // namespace arion

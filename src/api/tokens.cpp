@@ -20,7 +20,7 @@ std::string answer_tokenize_body(const JsonObject& body, const ServedModel& mode
   check_model_name(fields, model);
   std::vector<TokenId> tokens;
   if (fields.has("messages")) {
-    tokens = encode_messages(body, model);
+    tokens = render_messages(body, model).tokens;
   } else {
     auto text = fields.text("prompt");
     if (!text) text = fields.text("content");

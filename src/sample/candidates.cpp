@@ -123,6 +123,17 @@ void select_top(const ScannedRow& row, size_t k, std::vector<Candidate>& out) {
   std::sort(out.begin(), out.end(), ranks_before);
 }
 
+size_t count_before(const ScannedRow& row, TokenId id) {
+  const Candidate candidate{id, row.logits()[static_cast<size_t>(id)]};
+  size_t before = 0;
+  visit_at_least(
+      row, [&] { return candidate.logit; },
+      [&](TokenId other, float logit) {
+        before += ranks_before({other, logit}, candidate) ? 1 : 0;
+      });
+  return before;
+}
+
 void select_at_least(const ScannedRow& row, float threshold, std::vector<Candidate>& out) {
   out.clear();
   const float lowest = std::max(threshold, kLowest);

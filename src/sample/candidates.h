@@ -52,6 +52,9 @@ class ScannedRow {
 // The min(k, n) first allowed candidates of the row, in order.
 void select_top(const ScannedRow& row, size_t k, std::vector<Candidate>& out);
 
+// The place of a token in the order of its row: 0 is the best.
+size_t count_before(const ScannedRow& row, TokenId id);
+
 // All allowed candidates with logit >= threshold, by ascending id.
 void select_at_least(const ScannedRow& row, float threshold, std::vector<Candidate>& out);
 

@@ -33,7 +33,8 @@ void add_top(TokenLogprobs& result, std::span<const Candidate> best,
 TokenLogprobs model_logprobs(const ScannedRow& row, int count, TokenId chosen) {
   const float peak = row.best().logit;
   const LogSoftmax log_softmax(peak, 1.0f, sum_exp(row.logits(), peak, 1.0f));
-  TokenLogprobs result{.chosen = log_softmax(row.logits()[static_cast<size_t>(chosen)])};
+  TokenLogprobs result{.chosen = log_softmax(row.logits()[static_cast<size_t>(chosen)]),
+                       .rank = static_cast<int>(count_before(row, chosen)) + 1};
   std::vector<Candidate> best;
   select_top(row, static_cast<size_t>(count), best);
   add_top(result, best, log_softmax);
@@ -44,12 +45,17 @@ TokenLogprobs survivor_logprobs(Survivors& survivors, int count, TokenId chosen)
   const LogSoftmax log_softmax(survivors.peak(), survivors.temperature(), survivors.moments().mass);
   TokenLogprobs result;
   if (survivors.is_everything()) {
-    result.chosen = log_softmax(survivors.row().logits()[static_cast<size_t>(chosen)]);
+    const ScannedRow& row = survivors.row();
+    result.chosen = log_softmax(row.logits()[static_cast<size_t>(chosen)]);
+    result.rank = static_cast<int>(count_before(row, chosen)) + 1;
   } else {
     const std::span<const Candidate> list = survivors.list();
     const auto found =
         std::find_if(list.begin(), list.end(), [&](const Candidate& c) { return c.id == chosen; });
     result.chosen = log_softmax(found->logit);
+    const auto before =
+        std::ranges::count_if(list, [&](const Candidate& c) { return ranks_before(c, *found); });
+    result.rank = static_cast<int>(before) + 1;
   }
   add_top(result, survivors.best(static_cast<size_t>(count)), log_softmax);
   return result;

@@ -15,6 +15,7 @@ struct TokenLogprob {
 
 struct TokenLogprobs {
   float chosen = 0;
+  int rank = 0;                   // of the chosen token: 1 is the best
   std::vector<TokenLogprob> top;  // so many as asked for at most, in rank order
 };
 

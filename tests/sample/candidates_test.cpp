@@ -54,6 +54,17 @@ TEST(Candidates, TopOfAscendingAndConstantRowsIsRight) {
   EXPECT_EQ(top[2].id, 2);
 }
 
+TEST(Candidates, PlacesAreThoseOfTheSortedRow) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    const std::vector<float> row = test::random_row(seed);
+    const std::vector<Candidate> all = sorted_row(row);
+    const ScannedRow scanned = scan(row);
+    for (size_t place = 0; place < std::min<size_t>(all.size(), 300); ++place) {
+      ASSERT_EQ(count_before(scanned, all[place].id), place) << "seed " << seed;
+    }
+  }
+}
+
 TEST(Candidates, ThresholdKeepsEqualLogitsByAscendingId) {
   const std::vector<float> row = {1, 3, 2, 3, -kInfinity, 2};
   std::vector<Candidate> kept;

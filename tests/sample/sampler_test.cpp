@@ -135,6 +135,7 @@ TEST(Sampler, ModelLogprobsIgnoreTheStages) {
     EXPECT_NEAR(result.logprobs->top[1].logprob, -1.411122, 1e-5);
     EXPECT_NEAR(result.logprobs->top[2].logprob, -2.411122, 1e-5);
     EXPECT_EQ(result.logprobs->chosen, result.logprobs->top[0].logprob);
+    EXPECT_EQ(result.logprobs->rank, 1);
   }
 }
 
@@ -145,6 +146,12 @@ TEST(Sampler, ProcessedLogprobsDescribeWhatTheStagesLeft) {
   ASSERT_EQ(result.logprobs->top.size(), 2u);
   EXPECT_NEAR(result.logprobs->top[0].logprob, std::log(0.62246), 1e-4);
   EXPECT_NEAR(result.logprobs->top[1].logprob, std::log(0.37754), 1e-4);
+
+  for (size_t place = 0; place < 2; ++place) {
+    if (result.logprobs->top[place].id == result.token) {
+      EXPECT_EQ(result.logprobs->rank, static_cast<int>(place) + 1);
+    }
+  }
 
   SamplingParams greedy = params;
   greedy.temperature = 0;

@@ -149,6 +149,46 @@ TEST(Completions, EchoLogprobsOfThePromptWithOrWithoutAnAnswer) {
   EXPECT_EQ(json::parse(events[0])["choices"][0]["logprobs"]["tokens"], json({"A", "B"}));
 }
 
+// The same numbers as an echo has, by the ids of the tokens.
+TEST(Completions, JudgeThePromptInAListOfItsOwn) {
+  TestServer server({.vocab = 261});
+  const std::string request = R"("prompt":["ABC","B"],"temperature":0,)";
+  const json echo = server
+                        .complete("{" + request +
+                                  R"("max_tokens":0,"echo":true,"logprobs":3,"prompt_logprobs":2})")
+                        .json();
+  for (const int max_tokens : {0, 1}) {
+    const json body = server
+                          .complete("{" + request + R"("prompt_logprobs":2,"max_tokens":)" +
+                                    std::to_string(max_tokens) + "}")
+                          .json();
+    const json& list = body["choices"][0]["prompt_logprobs"];
+    ASSERT_EQ(list.size(), 3u) << body;
+    EXPECT_EQ(list, echo["choices"][0]["prompt_logprobs"]);
+    EXPECT_EQ(list[0], nullptr);
+    EXPECT_EQ(body["choices"][1]["prompt_logprobs"], json::array({nullptr}));
+    const json& logprobs = echo["choices"][0]["logprobs"];
+    EXPECT_GE(logprobs["top_logprobs"][1].size(), 3u);
+    for (size_t i = 1; i < 3; ++i) {
+      const std::string token = std::to_string('A' + i);
+      const json& entry = list[i][token];
+      EXPECT_EQ(entry["logprob"], logprobs["token_logprobs"][i]);
+      EXPECT_EQ(entry["decoded_token"], std::string(1, static_cast<char>('A' + i)));
+      EXPECT_TRUE(list[i].size() == 2u || list[i].size() == 3u);
+      std::set<int> ranks;
+      for (const auto& [id, rival] : list[i].items()) {
+        EXPECT_EQ(rival["logprob"] > entry["logprob"], rival["rank"] < entry["rank"]) << list[i];
+        ranks.insert(rival["rank"].get<int>());
+      }
+      EXPECT_EQ(ranks.size(), list[i].size());
+      EXPECT_EQ(*ranks.begin(), 1);
+    }
+  }
+  EXPECT_EQ(server.complete("{" + request + R"("prompt_logprobs":1,"stream":true})").status, 400);
+  EXPECT_EQ(server.complete("{" + request + R"("prompt_logprobs":-1})").status, 400);
+  EXPECT_EQ(server.complete("{" + request + R"("max_tokens":0})").status, 400);
+}
+
 TEST(Completions, CountCachedTokensOfThePrompt) {
   TestServer server;
   const std::string request = json{{"prompt", std::string(100, 'x') + "A"}}.dump();
@@ -238,6 +278,20 @@ TEST(Chats, ListsLogprobsWithTheBytesOfTokens) {
   const auto streamed =
       put_together(server.post("/v1/chat/completions", "{" + request + R"(,"stream":true})"));
   EXPECT_EQ(streamed.at(0).logprobs, content);
+}
+
+TEST(Chats, JudgeThePromptOnceForAllChoices) {
+  TestServer server({.vocab = 261});
+  const json body = server
+                        .post("/v1/chat/completions",
+                              R"({"messages":[{"role":"user","content":"x"}],"max_tokens":1,"n":2,
+                                  "prompt_logprobs":0})")
+                        .json();
+  ASSERT_EQ(body["choices"].size(), 2u) << body;
+  const json& list = body["prompt_logprobs"];
+  ASSERT_EQ(list.size(), std::string("user:x;A").size());
+  EXPECT_EQ(list[1].size(), 1u);
+  EXPECT_TRUE(list[1].contains(std::to_string('s')));
 }
 
 TEST(Chats, GivesNoContentAsEmptyText) {
