@@ -17,6 +17,11 @@ inline std::filesystem::path source_dir() {
   return ARION_SOURCE_DIR;
 }
 
+// A small model with random weights.
+inline std::string tiny(const std::string& architecture = "llama") {
+  return (source_dir() / "tests/golden/model" / (architecture + ".gguf")).string();
+}
+
 // The folder holding data/ and cases/; may not exist, see ARION_REQUIRE_CORPUS.
 inline std::filesystem::path corpus_dir() {
   const char* set = std::getenv("ARION_TEST_DATA");

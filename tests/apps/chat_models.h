@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/edit_model.h"
-#include "program.h"
+#include "test_data.h"
 
 namespace arion::test {
 

@@ -2,6 +2,7 @@
 #include <sys/ioctl.h>
 
 #include "chat_models.h"
+#include "program.h"
 #include "pty_program.h"
 
 namespace arion::test {

@@ -62,11 +62,6 @@ inline Outcome run_arion(const std::string& arguments, const std::string& input 
   return outcome;
 }
 
-// A small model with random weights.
-inline std::string tiny(const std::string& architecture = "llama") {
-  return (source_dir() / "tests/golden/model" / (architecture + ".gguf")).string();
-}
-
 inline std::set<std::string> keys(const nlohmann::json& object) {
   std::set<std::string> names;
   for (const auto& [key, value] : object.items()) names.insert(key);
