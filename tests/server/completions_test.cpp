@@ -152,7 +152,7 @@ TEST(Completions, EchoLogprobsOfThePromptWithOrWithoutAnAnswer) {
 // The same numbers as an echo has, by the ids of the tokens.
 TEST(Completions, JudgeThePromptInAListOfItsOwn) {
   TestServer server({.vocab = 261});
-  const std::string request = R"("prompt":["ABC","B"],"temperature":0,)";
+  const std::string request = R"("prompt":[[65,66,67],[66]],"temperature":0,)";
   const json echo = server
                         .complete("{" + request +
                                   R"("max_tokens":0,"echo":true,"logprobs":3,"prompt_logprobs":2})")
