@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 
@@ -28,6 +29,8 @@ struct ServeOptions {
   std::string policy = "fcfs";
   QueueLimits queue{.requests = 1024, .tokens = int64_t{1} << 22};
   bool forgets_prefixes = false;
+  double decode_slowdown = EngineOptions{}.decode_slowdown;
+  double target_step_ms = 0;
   double timeout_seconds = 0;
 };
 
@@ -78,6 +81,8 @@ void serve(ServeOptions options, const GlobalOptions& global) {
   raise_file_limit();
 
   const EngineOptions engine = {.max_sequences = options.sequences,
+                                .decode_slowdown = options.decode_slowdown,
+                                .target_step_us = std::llround(options.target_step_ms * 1000),
                                 .policy = policy,
                                 .queue = options.queue,
                                 .reuses_prefixes = !options.forgets_prefixes};
@@ -133,6 +138,17 @@ void command_serve(CLI::App& program, const GlobalOptions& global) {
       ->add_option("--max-num-queued-tokens", options->queue.tokens,
                    "Tokens of their prompts together")
       ->check(number_from(int64_t{1}, std::numeric_limits<int64_t>::max()))
+      ->capture_default_str();
+  command
+      ->add_option("--max-decode-slowdown", options->decode_slowdown,
+                   "How much longer answers in progress may wait for a token while prompts of "
+                   "others are computed; 0: as long as it takes")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->capture_default_str();
+  command
+      ->add_option("--target-step-ms", options->target_step_ms,
+                   "Milliseconds they may wait; 0: no matter how long")
+      ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   command->add_flag("--no-prefix-caching", options->forgets_prefixes,
                     "Compute every prompt from its beginning");

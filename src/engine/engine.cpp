@@ -20,6 +20,7 @@ SchedulerLimits limits_of(const ModelRunner& runner, const EngineOptions& option
   return {.max_sequences = options.max_sequences,
           .budget_tokens = runner.max_step_tokens(),
           .budget_logit_rows = runner.max_step_logit_rows(),
+          .decode_slowdown = options.decode_slowdown,
           .target_step_us = options.target_step_us,
           .policy = options.policy,
           .reuses_prefixes = options.reuses_prefixes};
@@ -145,9 +146,9 @@ int Engine::step() {
   const Clock::time_point begin = Clock::now();
   const int64_t now_us =
       std::chrono::duration_cast<std::chrono::microseconds>(begin.time_since_epoch()).count();
-  const BatchPlan& plan = scheduler_.plan(now_us, cost_.cost());
+  const BatchPlan& plan = scheduler_.plan(now_us, cost_);
   CHECK(!plan.empty());
-  const int tokens = plan.tokens();
+  const StepLoad load = load_of(plan);
   for (const Run& run : plan.runs) requests_.at(run.sequence->id)->leave_queue();
   bool is_computed = true;
   try {
@@ -161,9 +162,9 @@ int Engine::step() {
   } else {
     scheduler_.abandon();
   }
-  cost_.add(tokens, static_cast<double>(microseconds_since(begin)));
+  cost_.add(load, static_cast<double>(microseconds_since(begin)));
   forget_finished();
-  return tokens;
+  return load.decode_tokens + load.prompt_tokens;
 }
 
 void Engine::update_stats(int step_tokens) {

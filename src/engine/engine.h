@@ -16,14 +16,16 @@
 #include "engine/engine_stats.h"
 #include "engine/request_state.h"
 #include "engine/scheduler.h"
-#include "engine/step_cost_fit.h"
+#include "engine/step_cost.h"
 #include "runtime/model_runner.h"
 
 namespace arion {
 
 struct EngineOptions {
   int max_sequences = 64;      // running at the same time
-  int64_t target_step_us = 0;  // of steps that others' decoding waits for; 0 = none
+  // Of steps that others' decoding waits for, see SchedulerLimits.
+  double decode_slowdown = 2;
+  int64_t target_step_us = 0;
   QueuePolicy policy = QueuePolicy::fcfs;
   QueueLimits queue;
   bool reuses_prefixes = true;
@@ -89,7 +91,7 @@ class Engine {
   std::unordered_map<RequestId, std::unique_ptr<RequestState>> requests_;
   std::vector<Sampler> samplers_{1};  // one per worker
   std::vector<RequestState*> ready_;  // to be sampled in the current step
-  StepCostFit cost_;
+  StepCost cost_;
 
   std::atomic<RequestId> next_id_ = 1;
   mutable std::mutex mutex_;

@@ -125,18 +125,24 @@ void Scheduler::abandon() {
 }
 
 // The configured budget, or less of it where someone's next token would wait too long; running
-// sequences always get one token each.
+// sequences always get one token each, and prompts a few.
 Scheduler::Budget Scheduler::step_budget(const StepCost& cost) const {
+  constexpr double kLeastPromptTokens = 4;
   Budget budget{.tokens = limits_.budget_tokens, .logit_rows = limits_.budget_logit_rows};
-  const bool is_decoding = std::any_of(running_.begin(), running_.end(), [](const Sequence* s) {
-    return s->size() > s->prompt_tokens;
+  const auto decoding = std::ranges::count_if(running_, [](const Sequence* sequence) {
+    return sequence->size() > sequence->prompt_tokens && sequence->pending() == 1;
   });
-  if (limits_.target_step_us == 0 || cost.us_per_token <= 0 || !is_decoding) return budget;
-  const double affordable =
-      (static_cast<double>(limits_.target_step_us) - cost.fixed_us) / cost.us_per_token;
-  const double least = std::min(running(), budget.tokens);
-  budget.tokens =
-      static_cast<int>(std::clamp(affordable, least, static_cast<double>(budget.tokens)));
+  const double alone = cost.decode_us(static_cast<int>(decoding));
+  if (decoding == 0 || alone == 0 || cost.prompt_token_us() == 0) return budget;
+  double target = std::numeric_limits<double>::infinity();
+  if (limits_.decode_slowdown > 0) target = alone * limits_.decode_slowdown;
+  if (limits_.target_step_us > 0) {
+    target = std::min(target, static_cast<double>(limits_.target_step_us));
+  }
+  const double prompts = std::max((target - alone) / cost.prompt_token_us(), kLeastPromptTokens);
+  const double tokens =
+      std::max(static_cast<double>(decoding) + prompts, static_cast<double>(running()));
+  if (tokens < budget.tokens) budget.tokens = static_cast<int>(tokens);
   return budget;
 }
 

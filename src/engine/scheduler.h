@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "cache/prefix_tree.h"
+#include "engine/step_cost.h"
 #include "engine/waiting_queue.h"
 #include "sequence/batch_plan.h"
 
@@ -27,7 +28,10 @@ struct SchedulerLimits {
   int max_sequences = 64;      // running at the same time
   int budget_tokens = 512;     // per step
   int budget_logit_rows = 64;  // per step
-  int64_t target_step_us = 0;  // for steps that others' decoding waits for; 0 = no target
+  // Steps that others' decoding waits for take at most so many times what decoding alone takes, or
+  // at most so long. 0: no such limit.
+  double decode_slowdown = 0;
+  int64_t target_step_us = 0;
   QueuePolicy policy = QueuePolicy::fcfs;
   bool reuses_prefixes = true;
 };
@@ -36,12 +40,6 @@ struct SchedulerLimits {
 struct PrefixCounts {
   int64_t asked_tokens = 0;  // prompt
   int64_t found_tokens = 0;  // of it, in the tree
-};
-
-// A linear model of a step's time, fitted by whoever runs the steps.
-struct StepCost {
-  double fixed_us = 0;
-  double us_per_token = 0;  // 0: not known yet
 };
 
 // Deterministic for a given sequence of calls. Used by one thread; plan and commit alternate.

@@ -178,15 +178,36 @@ TEST(Scheduler, CancelledSequencesGiveEverythingBack) {
   EXPECT_TRUE(world.plan().empty());
 }
 
+// 200 us for decoding, 10 us for a token of a prompt.
+StepCost known_cost() {
+  StepCost cost;
+  cost.add({.decode_tokens = 1}, 200);
+  cost.add({.decode_tokens = 1, .prompt_tokens = 100}, 1200);
+  return cost;
+}
+
 TEST(Scheduler, StepsThatOthersWaitForAreCutToTheTargetTime) {
   World world({.budget_tokens = 512, .target_step_us = 1000}, {kFull}, {200});
-  const StepCost cost{.fixed_us = 200, .us_per_token = 10};
   world.add(5);
   world.step();  // now it decodes
   world.add(1000);
-  const BatchPlan& plan = world.scheduler.plan(0, cost);
-  EXPECT_EQ(plan.tokens(), 80);
+  const BatchPlan& plan = world.scheduler.plan(0, known_cost());
+  EXPECT_EQ(plan.tokens(), 1 + 80);
   world.scheduler.commit();
+}
+
+TEST(Scheduler, PromptsSlowDecodingDownAsFarAsTheyMay) {
+  const auto tokens_beside = [](const StepCost& cost) {
+    World world({.budget_tokens = 512, .decode_slowdown = 2}, {kFull}, {200});
+    world.add(5);
+    world.step();
+    world.add(1000);
+    const int tokens = world.scheduler.plan(0, cost).tokens();
+    world.scheduler.commit();
+    return tokens;
+  };
+  EXPECT_EQ(tokens_beside(known_cost()), 1 + 20);
+  EXPECT_EQ(tokens_beside(StepCost{}), 512) << "nothing is known yet";
 }
 
 TEST(Scheduler, CompanionsStartArePreemptedAndEndTogether) {
@@ -235,6 +256,7 @@ class Drive {
         limits_{.max_sequences = 1 + below(6),
                 .budget_tokens = 1 + below(60),
                 .budget_logit_rows = 1 + below(12),
+                .decode_slowdown = below(3) == 0 ? 2.0 : 0.0,
                 .target_step_us = below(3) == 0 ? 300 : 0,
                 .policy = static_cast<QueuePolicy>(below(3)),
                 .reuses_prefixes = below(5) != 0},
@@ -265,7 +287,9 @@ class Drive {
   void step(bool may_add) {
     if (may_add && goals_.size() < 12 && below(4) == 0) add();
     if (!goals_.empty() && below(50) == 0) cancel();
-    const StepCost cost{.fixed_us = 100, .us_per_token = static_cast<double>(1 + below(20))};
+    StepCost cost;
+    cost.add({.decode_tokens = 1}, 100);
+    cost.add({.decode_tokens = 1, .prompt_tokens = 10}, 100 + 10 * (1 + below(20)));
     const BatchPlan& plan = world_.scheduler.plan(++now_, cost);
     ASSERT_NO_FATAL_FAILURE(check(plan));
     ASSERT_EQ(plan.empty(), goals_.empty()) << "work and blocks, but no plan";
