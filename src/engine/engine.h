@@ -22,7 +22,7 @@
 namespace arion {
 
 struct EngineOptions {
-  int max_sequences = 64;      // running at the same time
+  int max_sequences = 64;  // running at the same time
   // Of steps that others' decoding waits for, see SchedulerLimits.
   double decode_slowdown = 2;
   int64_t target_step_us = 0;
