@@ -268,6 +268,8 @@ void add_load_bench_options(CLI::App& command, LoadBenchOptions& options) {
   add_range("--output-len", options.output, "Tokens of answers, likewise (default: 128)");
   add("--prefix-len", options.shared_prefix, "Tokens in front that all prompts share")
       ->check(CLI::Range(0, kMaxLength));
+  add("--max-decode-slowdown", options.decode_slowdown, "As of arion serve")
+      ->check(CLI::Range(0.0, 1000.0));
   add("--load-seed", options.seed, "Seed of prompts, lengths and arrivals");
   const auto add_flag = [&](const char* name, bool& value, const char* text, bool meaning) {
     command
@@ -294,6 +296,7 @@ LoadResult measure_load(const LoadOptions& load, const LoadBenchOptions& options
   const ModelText text = read_model_text(loaded.path, loaded.metadata());
   Engine engine(*loaded.runner, text.tokenizer,
                 {.max_sequences = options.clients,
+                 .decode_slowdown = options.decode_slowdown,
                  .queue = {.requests = options.requests},
                  .reuses_prefixes = options.has_prefixes && options.has_kv});
   const std::vector<Task> tasks = make_tasks(options, loaded.runner->vocab_size());

@@ -29,6 +29,7 @@ struct LoadBenchOptions {
   int shared_prefix = 0;   // first tokens that all prompts share
   bool is_static = false;  // padded batches of `clients` requests that start and end together
   bool has_prefixes = true, has_kv = true;
+  double decode_slowdown = EngineOptions{}.decode_slowdown;
   uint64_t seed = 1;
 };
 
