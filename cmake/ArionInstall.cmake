@@ -1,15 +1,8 @@
-# What `cmake --install` copies of the C interface: library, headers and a pkg-config file; or, for a Python wheel
-# (python/pyproject.toml), the library alone, into the package.
-if(SKBUILD)
-  # One file without links to it, which a wheel would hold as copies.
-  set_target_properties(arion_c PROPERTIES VERSION "" SOVERSION "")
-  install(TARGETS arion_c LIBRARY DESTINATION arion COMPONENT python)
-else()
-  # Optional: who builds the program alone can still install it.
-  install(TARGETS arion_c OPTIONAL)
-  install(FILES include/arion/arion.h include/arion/arion.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/arion)
-  # Relative, so that the prefix may be chosen when installing.
-  file(RELATIVE_PATH arion_pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
-  configure_file(cmake/arion.pc.in arion.pc @ONLY)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/arion.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-endif()
+# What `cmake --install` copies of the C interface: library, headers and a pkg-config file.
+# Optional: who builds the program alone can still install it.
+install(TARGETS arion_c OPTIONAL)
+install(FILES include/arion/arion.h include/arion/arion.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/arion)
+# Relative, so that the prefix may be chosen when installing.
+file(RELATIVE_PATH arion_pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file(cmake/arion.pc.in arion.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/arion.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -8,3 +8,11 @@ if(NOT ARION_SANITIZE)
   add_test(NAME capi.TheLibraryExportsItsFunctionsAlone
     COMMAND sh -c "nm -D --defined-only '$<TARGET_FILE:arion_c>' | grep ' arion_version$' && ! nm -D --defined-only '$<TARGET_FILE:arion_c>' | grep -v ' T arion_'")
 endif()
+# The Python package, over the same library.
+find_program(ARION_PYTHON python3)
+if(ARION_PYTHON AND NOT ARION_SANITIZE)
+  add_test(NAME python.ThePackageAnswersAsTheLibraryDoes
+    COMMAND ${ARION_PYTHON} -B -W error -m unittest discover -s ${PROJECT_SOURCE_DIR}/python/tests -p *_test.py)
+  set_tests_properties(python.ThePackageAnswersAsTheLibraryDoes PROPERTIES TIMEOUT 600
+    ENVIRONMENT "PYTHONPATH=${PROJECT_SOURCE_DIR}/python;ARION_LIBRARY=$<TARGET_FILE:arion_c>")
+endif()
