@@ -1,7 +1,7 @@
 // The search, and merging where that is faster.
 #include "text/backtracking_bpe.h"
 
-#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/check.h"
@@ -13,45 +13,51 @@ std::optional<BacktrackingBpe> BacktrackingBpe::make(const TokenBytes& strings,
                                                      std::span<const MergeHistory::Rule> rules) {
   std::optional<MergeHistory> history = MergeHistory::make(strings, bytes, rules);
   if (!history) return std::nullopt;
-  size_t total_bytes = 0;
-  std::vector<uint32_t> places;
+  std::vector<SymbolTrie::Key> keys;
   for (uint32_t place = 0; place < history->end(); ++place) {
-    if (history->string(place) == kNoToken) continue;
-    places.push_back(place);
-    total_bytes += strings[history->string(place)].size();
+    if (history->string(place) != kNoToken)
+      keys.push_back({strings[history->string(place)], place});
   }
-  if (history->end() + total_bytes > SymbolTrie::kMostNodes) return std::nullopt;
-  const auto length = [&](uint32_t place) { return strings[history->string(place)].size(); };
-  std::stable_sort(places.begin(), places.end(),
-                   [&](uint32_t a, uint32_t b) { return length(a) < length(b); });
-  return BacktrackingBpe(strings, *std::move(history), places);
+  std::optional<SymbolTrie> trie = SymbolTrie::make(std::move(keys));
+  if (!trie) return std::nullopt;
+  return BacktrackingBpe(strings, *std::move(history), *std::move(trie));
 }
 
-BacktrackingBpe::BacktrackingBpe(const TokenBytes& strings, MergeHistory history,
-                                 std::span<const uint32_t> by_length)
+BacktrackingBpe::BacktrackingBpe(const TokenBytes& strings, MergeHistory history, SymbolTrie trie)
     : history_(std::move(history)),
-      trie_(history_.end()),
+      trie_(std::move(trie)),
       lengths_(history_.end()),
       is_symbol_(static_cast<size_t>(strings.size())) {
-  for (const uint32_t place : by_length) {
-    const std::string_view text = strings[history_.string(place)];
-    trie_.add(text, place);
-    lengths_[place] = static_cast<uint32_t>(text.size());
-    is_symbol_[static_cast<size_t>(history_.string(place))] = true;
+  for (uint32_t place = 0; place < history_.end(); ++place) {
+    const int32_t string = history_.string(place);
+    if (string == kNoToken) continue;
+    lengths_[place] = static_cast<uint32_t>(strings[string].size());
+    is_symbol_[static_cast<size_t>(string)] = true;
   }
 }
 
 void BacktrackingBpe::encode(std::string_view text, Scratch& scratch) const {
-  // Runs of one character take up to 10 steps per byte, text of short tokens 14 to 20. Merging
-  // takes as long as 12, and short words do not pay for a try.
-  constexpr size_t kStepsPerByte = 12, kShort = 64;
-  if (text.size() <= kShort || !search(text, kStepsPerByte, scratch)) merge(text, scratch);
+  // Runs take up to 10 steps per byte, Chinese 12, English without spaces and letters at random 20
+  // and more. Merging takes as long as 14, and short words do not pay for a try; nor do words
+  // behind one that was better merged.
+  constexpr size_t kStepsPerByte = 14, kShort = 64, kMergedWords = 32;
+  bool is_found = false;
+  if (text.size() > kShort && scratch.words_to_merge == 0) {
+    is_found = search(text, kStepsPerByte, scratch);
+    if (!is_found) scratch.words_to_merge = kMergedWords;
+  }
+  if (!is_found) {
+    merge(text, scratch);
+    if (scratch.words_to_merge > 0) --scratch.words_to_merge;
+  }
   scratch.strings.clear();
   for (const uint32_t place : scratch.path) scratch.strings.push_back(history_.string(place));
 }
 
 bool BacktrackingBpe::search(std::string_view text, size_t steps_per_byte, Scratch& scratch) const {
-  constexpr size_t kCall = 8, kLookup = 4, kAlways = 64;  // steps
+  constexpr size_t kCall = 8, kLookup = 4;  // steps
+  // The first of a run takes longer than the others.
+  const size_t always = 64 + text.size() / 4;
   std::vector<uint32_t>& path = scratch.path;
   path.clear();
   std::vector<uint64_t>& dead_ends = scratch.dead_ends;
@@ -63,10 +69,15 @@ bool BacktrackingBpe::search(std::string_view text, size_t steps_per_byte, Scrat
     steps += kCall + match.looked_at;
     return match.number;
   };
+  // A symbol that stands twice in a row mostly comes a third time.
+  const auto goes_on = [&](size_t length) {
+    return path.size() > 1 && path.back() == path[path.size() - 2] && text.size() - at >= length &&
+           std::memcmp(text.data() + at - length, text.data() + at, length) == 0;
+  };
   uint32_t next = longest();
   while (true) {
     const size_t end = at + lengths_[next];
-    if (steps > kAlways + steps_per_byte * end) return false;
+    if (steps > always + steps_per_byte * end) return false;
     bool fits = (dead_ends[end / 64] >> end % 64 & 1) == 0;
     if (fits && !path.empty()) {
       scratch.work.lookups = 0;
@@ -75,30 +86,33 @@ bool BacktrackingBpe::search(std::string_view text, size_t steps_per_byte, Scrat
     }
     if (fits) {
       path.push_back(next);
-      if (end == text.size()) return true;
       at = end;
+      while (goes_on(lengths_[next])) {
+        path.push_back(next);
+        at += lengths_[next];
+      }
+      if (at == text.size()) return true;
       next = longest();
       continue;
     }
-    while ((next = trie_.shorter(next)) == SymbolTrie::kNone) {
+    next = trie_.shorter(next);
+    while (next == SymbolTrie::kNone) {
       dead_ends[at / 64] |= uint64_t{1} << at % 64;
       CHECK(!path.empty());
       next = path.back();
       path.pop_back();
       at -= lengths_[next];
+      // Where it only went on, longer ones have not been tried.
+      const bool went_on = path.size() > 1 && path.back() == next && path[path.size() - 2] == next;
+      next = went_on ? longest() : trie_.shorter(next);
     }
   }
 }
 
 void BacktrackingBpe::merge(std::string_view text, Scratch& scratch) const {
-  std::vector<MergeSymbol>& symbols = scratch.work.merger.symbols;
-  symbols.clear();
-  for (uint32_t i = 0; i < text.size(); ++i) {
-    symbols.push_back({i, i + 1, static_cast<uint8_t>(text[i])});
-  }
-  history_.merge(scratch.work.merger);
+  history_.merge(text, scratch.work.merger);
   scratch.path.clear();
-  for (const MergeSymbol& symbol : symbols) {
+  for (const MergeSymbol& symbol : scratch.work.merger.symbols) {
     scratch.path.push_back(static_cast<uint32_t>(symbol.id));
   }
 }

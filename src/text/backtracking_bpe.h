@@ -28,6 +28,7 @@ class BacktrackingBpe {
     std::vector<uint32_t> path;       // places of MergeHistory
     std::vector<uint64_t> dead_ends;  // a bit per place of the text
     MergeHistory::Work work;
+    size_t words_to_merge = 0;  // before the next search
   };
 
   // As MergeHistory::make; nothing also if the symbols have more than sixteen million bytes.
@@ -46,8 +47,7 @@ class BacktrackingBpe {
   bool is_symbol(int32_t string) const { return is_symbol_[static_cast<size_t>(string)]; }
 
  private:
-  BacktrackingBpe(const TokenBytes& strings, MergeHistory history,
-                  std::span<const uint32_t> by_length);
+  BacktrackingBpe(const TokenBytes& strings, MergeHistory history, SymbolTrie trie);
 
   MergeHistory history_;
   SymbolTrie trie_;

@@ -135,7 +135,13 @@ void Bpe::encode_word(std::string_view word, uint64_t hash, Scratch& scratch,
       return ids.push_back(whole);
     }
     search_->encode(kept, scratch.search);
-    for (const int32_t symbol : scratch.search.strings) emit(bytes_[symbol], symbol, ids);
+    for (const int32_t symbol : scratch.search.strings) {
+      if (symbol < token_count_) {
+        ids.push_back(symbol);
+      } else {
+        emit(bytes_[symbol], symbol, ids);
+      }
+    }
     return;
   }
   std::vector<MergeSymbol>& symbols = scratch.merger.symbols;

@@ -42,8 +42,20 @@ class Merger {
   template <class Rule>
   void run(const Rule& rule) {
     if (symbols.size() < 2) return;
-    if (symbols.size() > kWindowSymbols) return run_windows(rule);
+    if (symbols.size() > kWindowSymbols) {
+      unmerged_.swap(symbols);
+      return run_windows(
+          unmerged_.size(), [this](size_t i) { return unmerged_[i]; }, rule);
+    }
     symbols.resize(scan(symbols, starts_, rule));
+  }
+
+  // The same for a word whose symbols are made when needed: MergeSymbol unmerged(size_t index).
+  template <class Unmerged, class Rule>
+  void run(size_t count, const Unmerged& unmerged, const Rule& rule) {
+    if (count > kWindowSymbols) return run_windows(count, unmerged, rule);
+    fill(symbols, 0, count, unmerged);
+    run(rule);
   }
 
  private:
@@ -61,21 +73,26 @@ class Merger {
   };
   using Starts = std::vector<uint32_t>;  // index of the first unmerged symbol of each merged one
 
-  template <class Rule>
-  void run_windows(const Rule& rule) {
-    unmerged_.swap(symbols);
+  template <class Unmerged>
+  static void fill(std::vector<MergeSymbol>& symbols, size_t begin, size_t end,
+                   const Unmerged& unmerged) {
+    symbols.resize(end - begin);
+    for (size_t i = begin; i < end; ++i) symbols[i - begin] = unmerged(i);
+  }
+
+  template <class Unmerged, class Rule>
+  void run_windows(size_t count, const Unmerged& unmerged, const Rule& rule) {
     symbols.clear();
     final_starts_.clear();
-    const size_t count = unmerged_.size();
     size_t usual_width = kWindowSymbols;
     size_t from = 0, width = usual_width;  // of the window
     size_t failed_at = 0;                  // last place that was no border
     MergeSymbol follower{};                // of the last final symbol, when it became final
     while (true) {
       width = std::min(width, count - from);
-      window_.assign(unmerged_.begin() + from, unmerged_.begin() + from + width);
+      fill(window_, from, from + width, unmerged);
       merge_window(rule);
-      if (!symbols.empty() && window_[0] != follower && !stay_apart(from, width, rule)) {
+      if (!symbols.empty() && window_[0] != follower && !stay_apart(from, width, unmerged, rule)) {
         // No border there after all: go back by a symbol, and look farther ahead than before.
         const size_t reach = from + width;
         failed_at = std::max(failed_at, from);
@@ -108,10 +125,10 @@ class Merger {
 
   // Whether the last final symbol and the first of the window, made of `width` unmerged
   // symbols behind `from`, are what merging makes of the text of both.
-  template <class Rule>
-  bool stay_apart(size_t from, size_t width, const Rule& rule) {
+  template <class Unmerged, class Rule>
+  bool stay_apart(size_t from, size_t width, const Unmerged& unmerged, const Rule& rule) {
     const size_t end = window_.size() > 1 ? from + starts_[1] : from + width;
-    pair_.assign(unmerged_.begin() + final_starts_.back(), unmerged_.begin() + end);
+    fill(pair_, final_starts_.back(), end, unmerged);
     const size_t kept = pair_.size() <= kScanSymbols ? scan(pair_, pair_starts_, rule)
                                                      : use_heap(pair_, pair_starts_, rule);
     return kept == 2 && pair_[0] == symbols.back() && pair_[1] == window_[0];
@@ -124,16 +141,21 @@ class Merger {
     constexpr uint32_t kBlock = 8;
     const uint32_t count = static_cast<uint32_t>(word.size());
     const uint32_t blocks = (count + kBlock - 1) / kBlock;
-    uint32_t keys[kScanSymbols];  // rank and position of joining symbol i and the one behind it
-    uint32_t lowest[kScanSymbols / kBlock];
+    // Rank and position of joining symbol i and the one behind it. Signed, which compares faster.
+    constexpr int32_t kNoKey = INT32_MAX;
+    static_assert(kMostRank < kNoKey / kScanSymbols + 1);
+    int32_t keys[kScanSymbols];
+    int32_t lowest[kScanSymbols / kBlock];
+    std::ranges::fill(lowest, kNoKey);
     int32_t ids[kScanSymbols];
     uint8_t previous[kScanSymbols + 1], next[kScanSymbols];
     const auto update = [&](uint32_t at) {
       const Merge merge = next[at] < count ? rule(word[at], word[next[at]]) : Merge{};
-      keys[at] = merge.rank == kNoRank ? kNoRank : merge.rank * kScanSymbols + at;
+      keys[at] =
+          merge.rank == kNoRank ? kNoKey : static_cast<int32_t>(merge.rank * kScanSymbols + at);
       ids[at] = merge.id;
     };
-    const auto lowest_of = [](const uint32_t* values) {
+    const auto lowest_of = [](const int32_t* values) {
       const auto low = [&](int i) { return std::min(values[i], values[i + 4]); };
       return std::min(std::min(low(0), low(1)), std::min(low(2), low(3)));
     };
@@ -145,16 +167,16 @@ class Merger {
       previous[i] = static_cast<uint8_t>(i - 1);
       update(i);
     }
-    for (uint32_t i = count; i < blocks * kBlock; ++i) keys[i] = kNoRank;
+    for (uint32_t i = count; i < blocks * kBlock; ++i) keys[i] = kNoKey;
     for (uint32_t block = 0; block < blocks; ++block) update_block(block);
     while (true) {
-      uint32_t best = lowest[0];
-      for (uint32_t block = 1; block < blocks; ++block) best = std::min(best, lowest[block]);
-      if (best == kNoRank) break;
-      const uint32_t at = best % kScanSymbols;
+      int32_t best = lowest_of(lowest);
+      if (blocks > kBlock) best = std::min(best, lowest_of(lowest + kBlock));
+      if (best == kNoKey) break;
+      const uint32_t at = static_cast<uint32_t>(best) % kScanSymbols;
       const uint32_t absorbed = next[at];
       word[at] = {word[at].begin, word[absorbed].end, ids[at]};
-      keys[absorbed] = kNoRank;
+      keys[absorbed] = kNoKey;
       next[at] = next[absorbed];
       previous[next[at]] = static_cast<uint8_t>(at);
       update(at);

@@ -23,8 +23,7 @@ void MergeHistory::add(uint32_t left, uint32_t right, uint32_t joined) {
   }
   const uint64_t pair = uint64_t{left} << kPlaceBits | right;
   const uint64_t hash = pair * multiplier_;
-  const size_t bit = hash >> kFilterShift;
-  filter_[bit / 64] |= uint64_t{1} << bit % 64;
+  filter_[hash >> kFilterShift] |= filter_bits(hash);
   size_t at = hash >> shift_;
   while (slots_[at] != kFree) at = (at + 1) & (slots_.size() - 1);
   slots_[at] = pair << kPlaceBits | joined;
@@ -37,7 +36,7 @@ bool MergeHistory::merge_apart(uint32_t left, uint32_t right, Work& work) const 
   add_bytes(left, symbols);
   add_bytes(right, symbols);
   work.lookups += 4 * symbols.size();
-  merge(work.merger);
+  work.merger.run([this](const MergeSymbol& a, const MergeSymbol& b) { return rule(a, b); });
   return symbols.size() == 2 && symbols[0].id == static_cast<int32_t>(left) &&
          symbols[1].id == static_cast<int32_t>(right);
 }
@@ -57,11 +56,19 @@ void MergeHistory::add_bytes(uint32_t place, std::vector<MergeSymbol>& symbols) 
   }
 }
 
-void MergeHistory::merge(Merger& merger) const {
-  merger.run([this](const MergeSymbol& left, const MergeSymbol& right) -> Merge {
-    const uint32_t place = find(static_cast<uint32_t>(left.id), static_cast<uint32_t>(right.id));
-    if (place == kNone) return {};
-    return {place, static_cast<int32_t>(place)};
+Merge MergeHistory::rule(const MergeSymbol& left, const MergeSymbol& right) const {
+  const uint32_t place = find(static_cast<uint32_t>(left.id), static_cast<uint32_t>(right.id));
+  if (place == kNone) return {};
+  return {place, static_cast<int32_t>(place)};
+}
+
+void MergeHistory::merge(std::string_view text, Merger& merger) const {
+  const auto byte_at = [&](size_t i) -> MergeSymbol {
+    const uint32_t at = static_cast<uint32_t>(i);
+    return {at, at + 1, static_cast<uint8_t>(text[i])};
+  };
+  merger.run(text.size(), byte_at, [this](const MergeSymbol& left, const MergeSymbol& right) {
+    return rule(left, right);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/huge_page_allocator.h"
@@ -36,8 +37,8 @@ class MergeHistory {
     if ((left | right) < kBytes) return byte_pairs_[left * kBytes + right];
     const uint64_t pair = uint64_t{left} << kPlaceBits | right;
     const uint64_t hash = pair * multiplier_;
-    const size_t bit = hash >> kFilterShift;
-    if ((filter_[bit / 64] >> bit % 64 & 1) == 0) return kNone;
+    const uint64_t bits = filter_bits(hash);
+    if ((filter_[hash >> kFilterShift] & bits) != bits) return kNone;
     size_t at = hash >> shift_;
     for (; slots_[at] != kFree; at = (at + 1) & (slots_.size() - 1)) {
       if (slots_[at] >> kPlaceBits == pair) return slots_[at] & (kMostPlaces - 1);
@@ -79,8 +80,8 @@ class MergeHistory {
       return is_in_order ? false : merge_apart(left, right, work);
     }
   }
-  // Merges bytes, given by their places, in the plain way: places are the ids of the symbols.
-  void merge(Merger& merger) const;
+  // Merges a text in the plain way: places are the ids of the symbols of `merger`.
+  void merge(std::string_view text, Merger& merger) const;
 
  private:
   static constexpr uint32_t kBytes = 256;
@@ -96,17 +97,21 @@ class MergeHistory {
     uint32_t time = 0;
   };
 
+  Merge rule(const MergeSymbol& left, const MergeSymbol& right) const;
   explicit MergeHistory(size_t rule_count);
   void add(uint32_t left, uint32_t right, uint32_t joined);
   bool merge_apart(uint32_t left, uint32_t right, Work& work) const;
   void add_bytes(uint32_t place, std::vector<MergeSymbol>& symbols) const;
 
-  std::vector<int32_t> strings_;  // by place
-  std::vector<Making> makings_;   // by place
+  std::vector<int32_t> strings_;                            // by place
+  std::vector<Making, HugePageAllocator<Making>> makings_;  // by place
   std::vector<uint32_t> byte_pairs_ = std::vector<uint32_t>(kBytes * kBytes, kNone);
-  // A bit for the hash of each other pair: most that are looked up have none.
-  static constexpr int kFilterShift = 64 - 20;
-  std::vector<uint64_t> filter_ = std::vector<uint64_t>((1 << 20) / 64);
+  // Two bits of a word for the hash of each other pair: most that are looked up have none.
+  static constexpr int kFilterShift = 64 - 14;
+  static uint64_t filter_bits(uint64_t hash) {
+    return uint64_t{1} << (hash >> 44 & 63) | uint64_t{1} << (hash >> 38 & 63);
+  }
+  std::vector<uint64_t> filter_ = std::vector<uint64_t>(1 << 14);
   // left << 42 | right << 21 | joined in open addressing, at most half full.
   std::vector<uint64_t, HugePageAllocator<uint64_t>> slots_;
   int shift_;            // 64 - log2 of the slots: multiplicative hashing takes the top bits

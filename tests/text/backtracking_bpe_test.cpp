@@ -152,21 +152,44 @@ TEST(BacktrackingBpe, ARunOfALongTokenIsFoundInFewSteps) {
   EXPECT_EQ(scratch.path.size(), 100'000u / 128 + 1);  // the rest is 32
 }
 
+TEST(BacktrackingBpe, RunsEqualMergingWhateverComesBehindThem) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 60; ++round) {
+    Merges merges = trained(random, 2, 2 + round % 20);
+    if (round % 2 == 1) std::shuffle(merges.rules.begin(), merges.rules.end(), random);
+    const auto bpe = BacktrackingBpe::make(merges.strings, merges.bytes, merges.rules);
+    ASSERT_TRUE(bpe);
+    for (int i = 0; i < 10; ++i) {
+      const std::string unit = random_text(random, 2, 4);
+      std::string text = random_text(random, 2, 4);
+      for (int times = 3 + static_cast<int>(random() % 30); times > 0; --times) text += unit;
+      text += random_text(random, 2, 4);
+      ASSERT_EQ(strings_of(*bpe, text, true), merges.merge_plainly(text)) << text;
+    }
+  }
+}
+
 TEST(BacktrackingBpe, ASearchThatFindsNothingFastIsGivenUpAndMergingTakesOver) {
-  // Every place looks for a run of 500 letters with another behind, which never comes.
+  // Every place looks for 500 letters with another behind, which never comes.
   Merges merges;
-  int32_t run = merges.bytes['b'];
+  const int32_t letters[] = {merges.bytes['a'], merges.bytes['c']};
+  int32_t long_token = merges.bytes['b'];
   for (int i = 0; i < 500; ++i) {
-    merges.add(merges.bytes['a'], run);
-    run = merges.rules.back().result;
+    merges.add(letters[i % 2], long_token);
+    long_token = merges.rules.back().result;
   }
   const auto bpe = BacktrackingBpe::make(merges.strings, merges.bytes, merges.rules);
   ASSERT_TRUE(bpe);
   BacktrackingBpe::Scratch scratch;
-  const std::string text(10'000, 'a');
+  std::string text;
+  std::vector<int32_t> expected;
+  while (text.size() < 10'000) {
+    text += "ac";
+    expected.insert(expected.end(), {letters[0], letters[1]});
+  }
   EXPECT_FALSE(bpe->search(text, 100, scratch));
   bpe->encode(text, scratch);
-  EXPECT_EQ(scratch.strings, std::vector<int32_t>(text.size(), merges.bytes['a']));
+  EXPECT_EQ(scratch.strings, expected);
 }
 
 }  // namespace
