@@ -44,6 +44,11 @@ uint32_t largest_bits(std::span<const float> row) {
   return largest;
 }
 
+uint64_t index_of_magnitude(std::span<const float> row, float magnitude) {
+  const auto found = std::ranges::find_if(row, [&](float x) { return std::fabs(x) == magnitude; });
+  return static_cast<uint64_t>(found - row.begin());
+}
+
 uint64_t first_not_finite(std::span<const float> row) {
   const auto bad = std::ranges::find_if(row, [](float x) { return !std::isfinite(x); });
   return static_cast<uint64_t>(bad - row.begin());
@@ -95,8 +100,10 @@ std::vector<std::byte> TensorEncoder::encode(const TensorPlan& plan) {
         if (weights) importance = std::span(*weights).subspan(matrix * cols, cols);
         to.encode_row(row, importance, target);
         if (largest < kSafeMagnitude) continue;
+        const uint64_t extreme = index_of_magnitude(row, largest);
         to.decode_row(target, row);
-        const uint64_t bad = first_not_finite(row);
+        // Sums of squares that overflow can leave a block at nothing.
+        const uint64_t bad = row[extreme] == 0 ? extreme : first_not_finite(row);
         if (bad < cols) too_large.offer(at * cols + bad);
       }
     }
