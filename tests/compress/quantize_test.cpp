@@ -158,7 +158,7 @@ TEST(Quantize, LargeWeightsStayLargeOrAreRefused) {
     const Input in(one_tensor(values));
     for (const char* type :
          {"F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K_S", "Q4_K_M",
-          "Q5_K_M", "Q6_K", "IQ4_NL", "IQ4_XS", "TQ1_0", "TQ2_0", "MXFP4_MOE", "Q1_0", "Q2_0"}) {
+          "Q5_K_M", "Q6_K", "IQ4_NL", "IQ4_XS", "TQ1_0", "TQ2_0", "MXFP4_MOE", "Q2_0", "IQ3_S"}) {
       try {
         const GgufFile out = write(plan_for(in.file, type), folder.path() / "q.gguf");
         const GgufTensor& tensor = out.tensors()[0];
