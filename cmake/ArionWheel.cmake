@@ -8,7 +8,9 @@ endif()
 
 function(arion_install_wheel)
   # One file without links to it, which a wheel would hold as copies.
-  set_target_properties(arion_c PROPERTIES VERSION "" SOVERSION "" INSTALL_RPATH "$ORIGIN")
+  set_property(TARGET arion_c PROPERTY VERSION)
+  set_property(TARGET arion_c PROPERTY SOVERSION)
+  set_target_properties(arion_c PROPERTIES INSTALL_RPATH "$ORIGIN")
   target_link_options(arion_c PRIVATE -Wl,--strip-all)
   install(TARGETS arion_c LIBRARY DESTINATION arion COMPONENT python)
   get_target_property(type simdjson::simdjson TYPE)
