@@ -4,9 +4,9 @@
  *   arion_request* request;
  *   const arion_event* event;
  *   const char json[] = "{\"prompt\": \"Once upon\", \"max_tokens\": 50}";
- *   if (arion_engine_open("model.gguf", NULL, &engine) != ARION_OK) return
- * fail(arion_last_error()); if (arion_request_start(engine, ARION_COMPLETION, json, strlen(json),
- * &request) == ARION_OK) { while (arion_request_next(request, -1, &event) == ARION_OK) {
+ *   if (arion_engine_open("model.gguf", NULL, &engine) != ARION_OK) return;
+ *   if (arion_request_start(engine, ARION_COMPLETION, json, strlen(json), &request) == ARION_OK) {
+ *     while (arion_request_next(request, -1, &event) == ARION_OK) {
  *       fwrite(event->text, 1, event->text_len, stdout);
  *     }
  *     arion_request_free(request);
