@@ -29,14 +29,14 @@ std::string five_requests() {
   return lines;
 }
 
-Outcome run_batch(const TemporaryFolder& folder, const std::string& options = "") {
+Outcome run_batch(const TempDir& folder, const std::string& options = "") {
   const std::string base = folder.path().string();
   return run_arion("batch " + base + "/in.jsonl " + base + "/out.jsonl -m " + tiny() +
                    " -t 1 -c 64 " + options);
 }
 
 // Responses by custom_id; ids, times and cached tokens, which differ between runs, are left out.
-std::map<std::string, json> answers(const TemporaryFolder& folder) {
+std::map<std::string, json> answers(const TempDir& folder) {
   std::map<std::string, json> out;
   std::istringstream lines(read_file(folder.path() / "out.jsonl"));
   for (std::string text; std::getline(lines, text);) {
@@ -55,7 +55,7 @@ std::map<std::string, json> answers(const TemporaryFolder& folder) {
 }
 
 TEST(Batch, AnswersInTheFormatOfTheInterface) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   json two = prompt("ab");
   two["n"] = 2;
   folder.write("in.jsonl", line("x", two) + "\n" + line("bad", {{"prompt", "a"}, {"top_p", 3}}) +
@@ -73,7 +73,7 @@ TEST(Batch, AnswersInTheFormatOfTheInterface) {
 }
 
 TEST(Batch, AnswersDoNotDependOnWhatRunsBeside) {
-  const TemporaryFolder together, alone;
+  const TempDir together, alone;
   together.write("in.jsonl", five_requests());
   alone.write("in.jsonl", line("d", prompt("d")));
   ASSERT_EQ(run_batch(together).exit_code, 0);
@@ -84,7 +84,7 @@ TEST(Batch, AnswersDoNotDependOnWhatRunsBeside) {
 }
 
 TEST(Batch, GoesOnWhereItWasInterrupted) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   folder.write("in.jsonl", five_requests());
   ASSERT_EQ(run_batch(folder).exit_code, 0);
   const auto whole = answers(folder);
@@ -102,7 +102,7 @@ TEST(Batch, GoesOnWhereItWasInterrupted) {
 }
 
 TEST(Batch, FilesThatAreNotItsOwnStayAsTheyAre) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   for (const char* content : {"{\"a\": 1}", "{\"a\": 1}\n", "text", "\n{\"custom_id\":\"a\"}\n",
                               "{\"custom_id\":\"z\",\"response\":{}}\n"}) {
     folder.write("in.jsonl", five_requests());

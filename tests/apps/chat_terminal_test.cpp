@@ -40,7 +40,7 @@ class ChatTerminal : public testing::Test {
   }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
-  const TemporaryFolder folder_;
+  const TempDir folder_;
   std::string model_;
   std::optional<PtyProgram> program_;
 };

@@ -117,7 +117,7 @@ TEST(Chat, ControlCOutsideOfAnAnswerEndsTheProgramWithItsOwnExitCode) {
 }
 
 TEST(ChatSession, AMessageThatFailedIsNoPartOfTheConversation) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string path = folder.write("chatml.gguf", chatml_model()).string();
   const app::GlobalOptions global;
   LoadedModel loaded = app::load_model({.model = path, .threads = 1, .context = 64}, global);
@@ -141,7 +141,7 @@ TEST(ChatSession, AMessageThatFailedIsNoPartOfTheConversation) {
 }
 
 TEST(ChatSession, GuidanceComparesWithAnotherSystemMessage) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string path = folder.write("chatml.gguf", chatml_model()).string();
   const app::GlobalOptions global;
   const LoadOptions runner = {.model = path, .threads = 1, .context = 64, .kv_sequences = 2};

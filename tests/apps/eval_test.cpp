@@ -49,7 +49,7 @@ TEST(EvalLogits, FewTokensBesideManySequencesFit) {
 }
 
 TEST(EvalLogits, ReadsIdsFromAFile) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string file = folder.write("ids", "1 2,\n3\n").string();
   EXPECT_EQ(hash_of(tiny() + " --tokens @" + file), hash_of(tiny() + " --tokens 1,2,3"));
   EXPECT_EQ(run_arion("eval logits " + tiny() + " --tokens @" + folder.path().string()).exit_code,
@@ -57,7 +57,7 @@ TEST(EvalLogits, ReadsIdsFromAFile) {
 }
 
 TEST(EvalLogits, WritesTheHashedLogitsAsNpy) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string out = (folder.path() / "logits.npy").string();
   const std::string hash = hash_of(tiny() + " --tokens 1,2,3 --out " + out);
   const std::string bytes = read_file(out);
@@ -70,7 +70,7 @@ TEST(EvalLogits, WritesTheHashedLogitsAsNpy) {
 }
 
 TEST(EvalLogits, RefusedIdsLeaveNoFileBehind) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const auto out = folder.path() / "logits.npy";
   for (const char* wrong : {"1,64", "1,x", "-1", ""}) {
     const Outcome outcome =
@@ -90,7 +90,7 @@ std::string letters() {
 }
 
 TEST(EvalPpl, PrintsTheDocumentedKeys) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string file = folder.write("text", letters()).string();
   const Outcome outcome = run_arion("eval ppl --json --ctx 32 --file " + file + " " + tiny());
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -106,7 +106,7 @@ TEST(EvalPpl, PrintsTheDocumentedKeys) {
 }
 
 TEST(EvalPpl, NeedsATextOfOneWindow) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string file = folder.write("text", "abc").string();
   const Outcome outcome = run_arion("eval ppl --ctx 32 --file " + file + " " + tiny());
   EXPECT_EQ(outcome.exit_code, 2);
@@ -118,7 +118,7 @@ TEST(EvalPpl, NeedsATextOfOneWindow) {
 }
 
 TEST(EvalKl, IsZeroAgainstTheModelItselfAndPositiveAgainstAnother) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string file = folder.write("text", letters()).string();
   auto compare = [&](const std::string& reference) {
     const Outcome outcome = run_arion("eval kl --json --act fp32 --ctx 32 --file " + file + " " +

@@ -107,7 +107,7 @@ TEST(Inspect, ShowsTheMemoryPlan) {
 }
 
 TEST(Inspect, DescribesAFileThatIsNoUsableModelAndFails) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string bytes =
       edit_model(read_file(tiny("llama")),
                  {{"llama.block_count"}, [](GgufWriter& w) { w.add_u32("llama.block_count", 0); }});
@@ -125,7 +125,7 @@ TEST(Inspect, DescribesAFileThatIsNoUsableModelAndFails) {
 }
 
 TEST(Inspect, AcceptsAFileWithoutTensors) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   GgufWriter writer;
   writer.add_string("general.architecture", "llama");
   const std::string path = folder.write("vocabulary.gguf", writer.bytes()).string();

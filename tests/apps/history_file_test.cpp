@@ -19,7 +19,7 @@ mode_t mode_of(const std::filesystem::path& path) {
 }
 
 TEST(HistoryFile, KeepsEntriesOfAllKindsForItsOwnerAlone) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const auto path = folder.path() / "state/arion/history";
   HistoryFile history(path);
   EXPECT_EQ(history.load(), Entries());
@@ -32,13 +32,13 @@ TEST(HistoryFile, KeepsEntriesOfAllKindsForItsOwnerAlone) {
 }
 
 TEST(HistoryFile, PassesOverWhatIsNoEntry) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const auto path = folder.write("history", "\"a\"\n[[[\n{}\n\xff\n12\n\n\"b\"");
   EXPECT_EQ(HistoryFile(path).load(), (Entries{"a", "b"}));
 }
 
 TEST(HistoryFile, IsBounded) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   std::string text;
   for (int i = 0; i < 2500; ++i) text += "\"" + std::to_string(i) + "\"\n";
   const auto path = folder.write("history", text);
@@ -51,7 +51,7 @@ TEST(HistoryFile, IsBounded) {
 }
 
 TEST(HistoryFile, AFileThatCannotBeUsedIsAWarning) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   HistoryFile history(folder.path());
   testing::internal::CaptureStderr();
   EXPECT_EQ(history.load(), Entries());

@@ -18,7 +18,7 @@ std::string letters_of(int bytes) {
 }
 
 // Runs the program on a tiny model, writing `name` in `folder`.
-std::filesystem::path collect(const TemporaryFolder& folder, const std::string& name,
+std::filesystem::path collect(const TempDir& folder, const std::string& name,
                               const std::string& arguments) {
   const auto path = folder.path() / name;
   const Outcome outcome =
@@ -28,7 +28,7 @@ std::filesystem::path collect(const TemporaryFolder& folder, const std::string& 
 }
 
 TEST(Imatrix, HoldsEveryMatrixOfTheLayers) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string text = folder.write("text", letters_of(400)).string();
   const auto got = ImportanceMatrix::load(collect(folder, "a", "--file " + text));
   EXPECT_TRUE(got.tensors.contains("blk.0.attn_q.weight"));
@@ -44,7 +44,7 @@ TEST(Imatrix, HoldsEveryMatrixOfTheLayers) {
 }
 
 TEST(Imatrix, GoesOnWhereItEnded) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string text = folder.write("text", letters_of(400)).string();
   const auto whole = ImportanceMatrix::load(collect(folder, "whole", "--file " + text));
   collect(folder, "part", "--max-tokens 70 --file " + text);
@@ -68,7 +68,7 @@ TEST(Imatrix, GoesOnWhereItEnded) {
 }
 
 TEST(Imatrix, MatricesAreMergedWithoutAModel) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string text = folder.write("text", letters_of(200)).string();
   const auto path = collect(folder, "a", "--file " + text);
   const auto one = ImportanceMatrix::load(path);
@@ -85,7 +85,7 @@ TEST(Imatrix, MatricesAreMergedWithoutAModel) {
 }
 
 TEST(Imatrix, ResumingNeedsATextAndOptionsAreExplained) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string text = folder.write("text", letters_of(200)).string();
   const auto path = collect(folder, "a", "--file " + text);
   const std::string before = read_file(path);
@@ -104,7 +104,7 @@ TEST(Imatrix, ResumingNeedsATextAndOptionsAreExplained) {
 }
 
 TEST(Imatrix, QuantizeTakesIt) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string text = folder.write("text", letters_of(200)).string();
   const auto path = collect(folder, "a", "--file " + text);
   const std::string out = (folder.path() / "q.gguf").string();

@@ -48,7 +48,7 @@ TEST(Inspect, ShowsEveryTensorAndKeyAsText) {
 }
 
 TEST(Inspect, RefusesWhatIsNoModel) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string path = folder.write("x.gguf", "GGUFnonsense").string();
   const Outcome outcome = run_arion("inspect " + path);
   EXPECT_EQ(outcome.exit_code, 3);
@@ -58,7 +58,7 @@ TEST(Inspect, RefusesWhatIsNoModel) {
 
 TEST(Inspect, EveryTruncationOfAModelIsAnError) {
   const std::string whole = read_file(tiny("llama"));
-  const TemporaryFolder folder;
+  const TempDir folder;
   for (size_t size = 0; size < whole.size(); size = size * 5 / 3 + 3) {
     const std::string path = folder.write("cut.gguf", whole.substr(0, size)).string();
     EXPECT_EQ(run_arion("inspect " + path).exit_code, 3) << size;
@@ -66,7 +66,7 @@ TEST(Inspect, EveryTruncationOfAModelIsAnError) {
 }
 
 TEST(Inspect, ShowsImportanceMatrices) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   ImportanceMatrix matrix;
   matrix.tensors["blk.0.ffn_up.weight"] = {{1, 2, 3, 4}, {8}};
   matrix.datasets = {"one.txt", "two.txt"};
@@ -96,7 +96,7 @@ TEST(Inspect, ShowsImportanceMatrices) {
 }
 
 TEST(Inspect, ListsWeightsOfASafetensorsFile) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string header = R"({"s":{"dtype":"F32","shape":[],"data_offsets":[0,4]},)"
                              R"("e":{"dtype":"BF16","shape":[2,0],"data_offsets":[4,4]}})";
   const auto length = static_cast<char>(header.size());

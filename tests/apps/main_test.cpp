@@ -33,7 +33,7 @@ TEST(Program, UsageErrorsNameTheInnermostCommand) {
 
 TEST(Program, EveryExitCodeIsUsed) {
   const std::string model = (source_dir() / "tests/golden/model/llama.gguf").string();
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string broken = folder.write("x.gguf", "GGUF").string();
   EXPECT_EQ(run_arion("run --raw -n 1 -p a " + model).exit_code, 0);
   const std::string long_name(300, 'x');

@@ -36,7 +36,7 @@ class ModelFolder : public testing::Test {
     return run_arion("render --messages " + path("chat.json") + " " + arguments);
   }
 
-  const TemporaryFolder folder_;
+  const TempDir folder_;
 };
 
 TEST_F(ModelFolder, TextNeedsNoWeights) {

@@ -52,7 +52,7 @@ class Output : public testing::Test {
     return out;
   }
 
-  const TemporaryFolder folder_;
+  const TempDir folder_;
 };
 
 TEST_F(Output, IsNeverAnInput) {

@@ -13,7 +13,7 @@ namespace arion::test {
 namespace {
 
 TEST(QuantizeCommand, TheSummarySaysWhatWasWritten) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string in = (source_dir() / "tests/golden/model/llama.gguf").string();
   const std::string out = (folder.path() / "q.gguf").string();
   const std::string command = "quantize " + in + " " + out + " --type Q4_K_M";
@@ -37,7 +37,7 @@ TEST(QuantizeCommand, TheSummarySaysWhatWasWritten) {
 }
 
 TEST(QuantizeCommand, RefusesModelsThatCannotBeRun) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const auto with = [](const char* key, uint32_t value) {
     return Edit{{key}, [=](GgufWriter& w) { w.add_u32(key, value); }};
   };
@@ -69,7 +69,7 @@ TEST(QuantizeCommand, RefusesModelsThatCannotBeRun) {
 }
 
 TEST(QuantizeCommand, TakesArchitecturesThatItDoesNotKnow) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const Edit edit{{"general.architecture"},
                   [](GgufWriter& w) { w.add_string("general.architecture", "other"); }};
   const std::string in = folder.write("in.gguf", edit_model(read_file(tiny()), edit)).string();
@@ -82,7 +82,7 @@ TEST(QuantizeCommand, TakesArchitecturesThatItDoesNotKnow) {
 }
 
 TEST(QuantizeCommand, RefusesFoldersWhoseConfigurationDoesNotFit) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const auto in = folder.path() / "hf";
   std::filesystem::copy(source_dir() / "tests/golden/model/hf/llama", in,
                         std::filesystem::copy_options::recursive);
@@ -102,7 +102,7 @@ TEST(QuantizeCommand, RefusesFoldersWhoseConfigurationDoesNotFit) {
 }
 
 TEST(QuantizeCommand, OptionsThatCannotBeMeantAreRefused) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string out = (folder.path() / "q.gguf").string();
   const std::pair<const char*, const char*> cases[] = {
       {"--keep 'blk.9*=F16'", "no tensor of the model has a name like blk.9*"},
@@ -124,7 +124,7 @@ TEST(QuantizeCommand, OptionsThatCannotBeMeantAreRefused) {
 
 // The largest difference of the logits that two models give for the same tokens.
 float logit_distance(const std::string& a, const std::string& b) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   std::vector<float> logits[2];
   for (int i = 0; i < 2; ++i) {
     const std::string out = (folder.path() / "logits.npy").string();
@@ -146,7 +146,7 @@ float logit_distance(const std::string& a, const std::string& b) {
 }
 
 TEST(QuantizeCommand, FoldersBecomeFilesWithTheSameLogits) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string out = (folder.path() / "out.gguf").string();
   for (const std::string name : {"llama", "qwen2", "qwen3", "gemma3"}) {
     const std::string in = (source_dir() / "tests/golden/model/hf" / name).string();
@@ -164,7 +164,7 @@ TEST(QuantizeCommand, FoldersBecomeFilesWithTheSameLogits) {
 TEST(QuantizeCommand, AFolderWithATokenizerBecomesAFileThatAnswers) {
   const std::filesystem::path in = corpus_dir() / "data/models/stories260K-hf";
   ARION_REQUIRE_CORPUS(in);
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string out = (folder.path() / "out.gguf").string();
   ASSERT_EQ(run_arion("quantize " + in.string() + " " + out + " --type F32").exit_code, 0);
   const std::string run = " --json --temp 0 -n 20 -p 'Once upon a time'";

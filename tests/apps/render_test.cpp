@@ -20,7 +20,7 @@ class Render : public testing::Test {
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
   void SetUp() override { folder_.write("t.jinja", kTemplate); }
 
-  const TemporaryFolder folder_;
+  const TempDir folder_;
 };
 
 TEST_F(Render, PrintsThePromptAlone) {

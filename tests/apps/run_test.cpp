@@ -203,7 +203,7 @@ TEST(Run, RefusesAStopIdOutsideTheVocabulary) {
 }
 
 TEST(Run, ReadsThePromptFromAFileOrStandardInput) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string file = folder.write("prompt.txt", "ab").string();
   const json expected = run_json("--temp 0 -n 4 -p ab " + tiny());
   EXPECT_EQ(run_json("--temp 0 -n 4 -f " + file + " " + tiny())["tokens"], expected["tokens"]);
@@ -213,7 +213,7 @@ TEST(Run, ReadsThePromptFromAFileOrStandardInput) {
 }
 
 TEST(Run, ExplainsWhyAPromptFileCannotBeRead) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const Outcome directory = run_arion("run -f " + folder.path().string() + " " + tiny());
   EXPECT_EQ(directory.exit_code, 2);
   EXPECT_NE(directory.err.find("-f: '" + folder.path().string() + "' is a directory"),
@@ -306,7 +306,7 @@ TEST(SamplingOptions, UnusableRecommendationsAreLeftOutWithAWarning) {
 }
 
 TEST(Run, SamplesAsTheModelRecommends) {
-  const TemporaryFolder folder;
+  const TempDir folder;
   const std::string greedy = folder
                                  .write("greedy.gguf", recommending([](GgufWriter& writer) {
                                           writer.add_f32("general.sampling.temp", 0);

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "io/temp_dir.h"
+#include "temp_dir.h"
 
 namespace arion::test {
 namespace {

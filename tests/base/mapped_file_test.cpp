@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "io/temp_dir.h"
+#include "temp_dir.h"
 
 namespace arion {
 namespace {

@@ -13,7 +13,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "io/temp_dir.h"
+#include "temp_dir.h"
 #include "test_data.h"
 
 namespace arion {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/worker_pool.h"
-#include "io/temp_dir.h"
+#include "temp_dir.h"
 #include "test_data.h"
 
 namespace arion {

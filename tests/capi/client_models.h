@@ -4,7 +4,7 @@
 
 #include "apps/chat_models.h"
 #include "arion/arion.hpp"
-#include "io/temp_dir.h"
+#include "temp_dir.h"
 
 namespace arion::test {
 

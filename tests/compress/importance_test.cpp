@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "io/gguf_writer.h"
-#include "io/temp_dir.h"
+#include "temp_dir.h"
 
 namespace arion {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "io/gguf_writer.h"
-#include "io/temp_dir.h"
 #include "io/tiny_gguf.h"
 #include "quant/weight_format.h"
+#include "temp_dir.h"
 #include "test_data.h"
 
 namespace arion {

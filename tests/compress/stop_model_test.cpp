@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "compress/quantize.h"
-#include "io/temp_dir.h"
 #include "io/tiny_gguf.h"
 #include "runtime/model_fixture.h"
+#include "temp_dir.h"
 
 namespace arion {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "io/gguf.h"
-#include "io/temp_dir.h"
 #include "io/tiny_gguf.h"
+#include "temp_dir.h"
 
 namespace arion {
 namespace {

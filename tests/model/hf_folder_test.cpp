@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "model/model.h"
+#include "temp_dir.h"
 #include "test_data.h"
 
 namespace arion {
@@ -20,15 +21,6 @@ using nlohmann::json;
 // A copy of a golden folder that a test may damage.
 class HfFolder : public testing::Test {
  protected:
-  void SetUp() override {
-    path_ =
-        fs::temp_directory_path() /
-        ("arion_hf_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) +
-         std::to_string(::getpid()));
-    fs::create_directories(path_);
-  }
-  void TearDown() override { fs::remove_all(path_); }
-
   void use(const std::string& name) {
     fs::copy(test::source_dir() / "tests/golden/model/hf" / name, path_,
              fs::copy_options::recursive | fs::copy_options::overwrite_existing);
@@ -47,7 +39,8 @@ class HfFolder : public testing::Test {
     }
   }
 
-  fs::path path_;
+  const test::TempDir folder_;
+  const fs::path path_ = folder_.path();
 };
 
 TEST_F(HfFolder, RecommendedSamplingIsTakenOver) {

@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "io/gguf.h"
 #include "io/gguf_writer.h"
-#include "io/temp_dir.h"
 #include "model/tokenizer_folder.h"
 #include "model/vocabulary_loader.h"
 #include "model/vocabulary_writer.h"
+#include "temp_dir.h"
 #include "test_data.h"
 
 namespace arion {

@@ -12,7 +12,7 @@ namespace arion::test {
 
 class TempDir {
  public:
-  TempDir() : path_((std::filesystem::temp_directory_path() / "arion_test_XXXXXX").string()) {
+  TempDir() : path_((std::filesystem::temp_directory_path() / "arion-test-XXXXXX").string()) {
     if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder");
   }
   ~TempDir() {
@@ -24,9 +24,10 @@ class TempDir {
 
   std::filesystem::path path() const { return path_; }
 
-  // Writes one file and returns its path.
+  // Writes one file, with the folders on the way to it, and returns its path.
   std::filesystem::path write(std::string_view name, std::string_view bytes) const {
     const std::filesystem::path file = path() / name;
+    std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::binary) << bytes;
     return file;
   }
