@@ -19,11 +19,8 @@ struct Job {
   Job(std::string id, Dialect dialect, GenerationRequest wanted, const ServedModel& model)
       : custom_id(std::move(id)),
         request(std::move(wanted)),
-        format(make_answer_format(dialect, request, model)) {
-    for (size_t i = 0; i < request.choices(); ++i) {
-      choices.emplace_back(request, model.tokenizer, i);
-    }
-  }
+        format(make_answer_format(dialect, request, model)),
+        choices(make_choices(request, model.tokenizer)) {}
 
   std::string custom_id;
   GenerationRequest request;  // the members below refer to it
@@ -83,14 +80,10 @@ class BatchRun {
 
   // The choices of all prompts, or none.
   void submit(const std::shared_ptr<Job>& job) {
-    const auto n = static_cast<size_t>(job->request.n);
     std::vector<RequestId> ids;
     try {
       for (size_t i = 0; i < job->choices.size(); ++i) {
-        Request request = job->request.settings;
-        request.tokens = job->request.prompts[i / n].tokens;
-        request.choice = static_cast<uint32_t>(i % n);
-        ids.push_back(engine_.submit(std::move(request), queue_.sink()));
+        ids.push_back(engine_.submit(job->request.engine_request(i), queue_.sink()));
       }
     } catch (const Error&) {
       for (const RequestId id : ids) engine_.cancel(id);

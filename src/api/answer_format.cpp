@@ -55,8 +55,7 @@ ordered_json prompt_logprobs_json(const ChoiceNews& news, const GenerationReques
             {"rank", rank},
             {"decoded_token", repair_utf8(token_bytes(tokenizer, token))}};
   };
-  const std::vector<TokenId>& prompt =
-      request.prompts[news.index / static_cast<size_t>(request.n)].tokens;
+  const std::vector<TokenId>& prompt = request.prompt_of(news.index).tokens;
   ordered_json list = ordered_json::array({nullptr});
   for (size_t i = 0; i < news.prompt_logprobs.size(); ++i) {
     const TokenLogprobs& logprobs = news.prompt_logprobs[i];

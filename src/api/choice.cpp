@@ -10,7 +10,7 @@ Choice::Choice(const GenerationRequest& request, const Tokenizer& tokenizer, siz
     : request_(request), tokenizer_(tokenizer), index_(index) {
   news_.index = index;
   news_.is_first = true;
-  if (request.echoes) news_.text = request.prompts[index / static_cast<size_t>(request.n)].text;
+  if (request.echoes) news_.text = request.prompt_of(index).text;
 }
 
 void Choice::add(TokenEvent event) {
@@ -57,6 +57,13 @@ size_t Choice::pending_bytes() const {
     }
   }
   return bytes;
+}
+
+std::vector<Choice> make_choices(const GenerationRequest& request, const Tokenizer& tokenizer) {
+  std::vector<Choice> choices;
+  choices.reserve(request.choices());
+  for (size_t i = 0; i < request.choices(); ++i) choices.emplace_back(request, tokenizer, i);
+  return choices;
 }
 
 Usage total_usage(const GenerationRequest& request, std::span<const Choice> choices) {

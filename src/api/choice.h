@@ -30,10 +30,6 @@ struct Usage {
   int64_t prompt_tokens = 0, completion_tokens = 0, cached_tokens = 0;
 };
 
-class Choice;
-// Of a request so far; `choices` are all of it, by index.
-Usage total_usage(const GenerationRequest& request, std::span<const Choice> choices);
-
 // Not thread-safe. The request must outlive it.
 class Choice {
  public:
@@ -68,5 +64,11 @@ class Choice {
   std::string error_;
   RequestSummary summary_;
 };
+
+// All of a request, by index. The request must outlive them.
+std::vector<Choice> make_choices(const GenerationRequest& request, const Tokenizer& tokenizer);
+
+// Of a request so far; `choices` are all of it.
+Usage total_usage(const GenerationRequest& request, std::span<const Choice> choices);
 
 }  // namespace arion

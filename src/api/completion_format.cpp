@@ -75,8 +75,7 @@ class CompletionFormat final : public AnswerFormat {
       names.push_back(std::move(name));
     };
     if (news.is_first && request_.echoes) {
-      const std::vector<TokenId>& prompt =
-          request_.prompts[news.index / static_cast<size_t>(request_.n)].tokens;
+      const std::vector<TokenId>& prompt = request_.prompt_of(news.index).tokens;
       for (size_t i = 0; i < prompt.size(); ++i) {  // of the first token nothing is known
         const bool is_known = i > 0 && i <= news.prompt_logprobs.size();
         add(prompt[i], is_known ? &news.prompt_logprobs[i - 1] : nullptr);

@@ -182,6 +182,13 @@ void read_prompt_logprobs(const Fields& fields, GenerationRequest& out) {
 
 }  // namespace
 
+Request GenerationRequest::engine_request(size_t choice) const {
+  Request request = settings;
+  request.tokens = prompt_of(choice).tokens;
+  request.choice = static_cast<uint32_t>(choice % static_cast<size_t>(n));
+  return request;
+}
+
 GenerationRequest read_generation(const Fields& fields, const ServedModel& model) {
   check_model_name(fields, model);
   for (const char* name : kUnsupported) fields.refuse_unsupported(name);

@@ -34,7 +34,11 @@ struct GenerationRequest {
   bool spells_token_ids = false;  // tokens of log probabilities as "token_id:5"
   bool returns_token_ids = false;
 
+  // Choices are counted over all prompts: n of the first, then n of the second, ...
   size_t choices() const { return prompts.size() * static_cast<size_t>(n); }
+  const Prompt& prompt_of(size_t choice) const { return prompts[choice / static_cast<size_t>(n)]; }
+  // What the engine is asked for one of them.
+  Request engine_request(size_t choice) const;
 };
 
 // What all dialects of OpenAI's interface share: sampling, stops, stream and n. Throws ApiError for
@@ -49,8 +53,9 @@ void check_model_name(const Fields& fields, const ServedModel& model);
 void fit_prompt(const Fields& fields, const ServedModel& model, int max_tokens,
                 std::vector<TokenId>& tokens);
 
-// Bodies of POST /v1/completions and /v1/chat/completions.
 enum class Dialect : uint8_t { completion, chat };
+
+// Bodies of POST /v1/completions and /v1/chat/completions.
 GenerationRequest parse_completion(const JsonObject& body, const ServedModel& model);
 GenerationRequest parse_chat(const JsonObject& body, const ServedModel& model);
 inline GenerationRequest parse_generation(Dialect dialect, const JsonObject& body,

@@ -22,21 +22,13 @@ Generation::Generation(GenerationRequest request, Dialect dialect,
       arrived_(arrived),
       last_sent_(std::chrono::steady_clock::now()),
       format_(make_answer_format(dialect, request_, host.model)),
-      token_times_(request_.choices()) {
-  choices_.reserve(request_.choices());
-  for (size_t i = 0; i < request_.choices(); ++i) {
-    choices_.emplace_back(request_, host.model.tokenizer, i);
-  }
-}
+      choices_(make_choices(request_, host.model.tokenizer)),
+      token_times_(request_.choices()) {}
 
 void Generation::start() {
-  const auto n = static_cast<size_t>(request_.n);
   try {
     for (size_t i = 0; i < choices_.size(); ++i) {
-      Request request = request_.settings;
-      request.tokens = request_.prompts[i / n].tokens;
-      request.choice = static_cast<uint32_t>(i % n);
-      const RequestId id = host_.engine.submit(std::move(request), host_.mailbox.sink());
+      const RequestId id = host_.engine.submit(request_.engine_request(i), host_.mailbox.sink());
       host_.tickets.emplace(id, Ticket{shared_from_this(), i});
       ids_.push_back(id);
     }
