@@ -4,8 +4,9 @@
 #include <functional>
 #include <vector>
 
+#include "answer_file.h"
 #include "assembly/answering_engine.h"
-#include "batch_file.h"
+#include "batch_request.h"
 
 namespace arion::app {
 

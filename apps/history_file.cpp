@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/output_file.h"
 #include "terminal.h"
+#include "text_lines.h"
 
 namespace arion::app {
 namespace {
@@ -41,12 +42,10 @@ std::string read_end(int file, bool& is_whole) {
 
 std::vector<std::string> parse_entries(std::string_view text) {
   std::vector<std::string> entries;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const json value = json::parse(text.substr(begin, end - begin), nullptr, false);
+  for_each_line(text, [&](std::string_view line, size_t) {
+    const json value = json::parse(line, nullptr, false);
     if (value.is_string()) entries.push_back(value.get<std::string>());
-    begin = end + 1;
-  }
+  });
   return entries;
 }
 

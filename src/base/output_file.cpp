@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/write_all.h"
 
 namespace arion {
 namespace {
@@ -38,6 +39,10 @@ std::string take_free_name(const fs::path& folder, Take take) {
     if (errno != EEXIST) break;
   }
   return {};
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : ".";
 }
 
 const char* kind_of(mode_t mode) {
@@ -95,7 +100,7 @@ void OutputFile::resolve() {
     return;
   }
   if (errno != ENOENT && errno != ENOTDIR) refuse(errno);
-  const fs::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+  const fs::path folder = folder_of(path_);
   if (!fs::is_directory(folder, error)) {
     fail(ErrorCode::usage, "cannot write '{}': there is no folder '{}'", path_.string(),
          folder.string());
@@ -104,8 +109,7 @@ void OutputFile::resolve() {
 
 // Leaves file_ at -1 where that is not possible.
 void OutputFile::open_unnamed(mode_t mode) {
-  const fs::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
-  file_ = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  file_ = open(folder_of(target_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   if (file_ < 0 || access(descriptor_path(file_).c_str(), F_OK) == 0) return;
   close(file_);
   file_ = -1;
@@ -120,12 +124,7 @@ void OutputFile::open_named(mode_t mode) {
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) refuse(written < 0 ? errno : ENOSPC);
-    bytes = bytes.subspan(static_cast<size_t>(written));
-  }
+  write_all(file_, bytes, path_);
 }
 
 void OutputFile::flush() {

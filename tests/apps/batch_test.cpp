@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "batch_file.h"
+#include "batch_request.h"
 #include "program.h"
 
 namespace arion::test {
