@@ -17,6 +17,14 @@ struct GlobalOptions {
   std::string log_level = "info";
 };
 
+// Help of MODEL arguments.
+inline constexpr const char* kModelHelp =
+    "GGUF file, Hugging Face folder, or name of a fetched model; without it the quickstart model";
+// The same where only the tokenizer is needed.
+inline constexpr const char* kTokenizerHelp =
+    "GGUF file, folder with a tokenizer (tokenizer.json, tokenizer.model, ...), or the name of a "
+    "fetched model; without it the quickstart model";
+
 // Adds the argument MODEL of a command: absent means the quickstart model, empty is a mistake.
 inline void add_model_argument(CLI::App& command, std::string& model, const char* help) {
   command.add_option("MODEL", model, help)->check([](const std::string& name) {

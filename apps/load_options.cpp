@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include "assembly/model_path.h"
 #include "number_option.h"
 
 namespace arion::app {
@@ -38,6 +37,16 @@ void add_context_option(CLI::App& command, LoadOptions& options) {
       .add_option("-c,--ctx", options.context,
                   "Context in tokens; 0: what the model allows, at most 32768")
       ->check(number_from(0, 1 << 26));
+}
+
+void add_answering_options(CLI::App& command, AnsweringOptions& options) {
+  command.add_option("--served-model-name", options.names,
+                     "Names that requests may use (default: that of the file)");
+  command
+      .add_option("--max-num-seqs", options.engine.max_sequences,
+                  "Answers at the same time; the KV cache has room for as many contexts")
+      ->check(number_from(1, kMaxSequences))
+      ->capture_default_str();
 }
 
 LoadedModel load_model(LoadOptions options, const GlobalOptions& global) {

@@ -8,12 +8,17 @@
 
 namespace arion::app {
 
-// Adds MODEL and what follows.
+// Of one command or client: answers at the same time.
+inline constexpr int kDefaultSequences = 16, kMaxSequences = 1024;
+
+// Adds MODEL, -t, --act and --kv.
 void add_load_options(CLI::App& command, LoadOptions& options);
 // Adds -t, --act and --kv.
 void add_runner_options(CLI::App& command, LoadOptions& options);
 // Adds -c.
 void add_context_option(CLI::App& command, LoadOptions& options);
+// Adds --served-model-name and --max-num-seqs.
+void add_answering_options(CLI::App& command, AnsweringOptions& options);
 
 // With the instruction set of --isa. Shows progress on terminals. Throws Error.
 LoadedModel load_model(LoadOptions options, const GlobalOptions& global);

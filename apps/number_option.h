@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <system_error>
 
 namespace arion::app {
 
@@ -31,6 +33,19 @@ CLI::Validator any_number() {
     if (!text.empty() && CLI::detail::lexical_cast(text, value)) return {};
     return fmt::format("expected a {}number, got '{}'", std::integral<Number> ? "whole " : "",
                        text);
+  };
+  return {check, ""};
+}
+
+// Any number of 64 bits. CLI11 takes -1 for the largest one.
+inline CLI::Validator seed_number() {
+  auto check = [](std::string& text) -> std::string {
+    uint64_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc() && rest == end) return {};
+    return fmt::format("expected a whole number from 0 to {}, got '{}'",
+                       std::numeric_limits<uint64_t>::max(), text);
   };
   return {check, ""};
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <string>
 
@@ -21,19 +20,6 @@ namespace {
 
 CLI::Validator number_in(NumberRange range) {
   return number_from(range.low, range.high);
-}
-
-// CLI11 takes -1 for the largest unsigned number.
-CLI::Validator seed_number() {
-  auto check = [](std::string& text) -> std::string {
-    uint64_t value = 0;
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc() && rest == end) return {};
-    return fmt::format("expected a whole number from 0 to {}, got '{}'",
-                       std::numeric_limits<uint64_t>::max(), text);
-  };
-  return {check, ""};
 }
 
 // ID=BIAS, as 66=-1.5 or 66=-inf.
@@ -142,6 +128,21 @@ void add_guidance_options(CLI::App& command, SamplingOptions& options) {
   prompt->needs(scale);
 }
 
+// The four parameters with options of their own.
+void set_defaults(SamplingParams& params) {
+  params.temperature = kDefaultSampling.temperature;
+  params.top_k = kDefaultSampling.top_k;
+  params.top_p = kDefaultSampling.top_p;
+  params.min_p = kDefaultSampling.min_p;
+}
+
+void set_given(const SamplingOptions& options, SamplingParams& params) {
+  params.temperature = options.temperature.value_or(params.temperature);
+  params.top_k = options.top_k.value_or(params.top_k);
+  params.top_p = options.top_p.value_or(params.top_p);
+  params.min_p = options.min_p.value_or(params.min_p);
+}
+
 }  // namespace
 
 void add_sampling_options(CLI::App& command, SamplingOptions& options) {
@@ -188,10 +189,8 @@ void check_sampling_options(SamplingOptions& options) {
   for (const std::string& text : options.logit_bias) params.logit_bias.push_back(parse_bias(text));
   // The four with options of their own take part in the check of the order.
   SamplingParams all = params;
-  all.temperature = options.temperature.value_or(kDefaultSampling.temperature);
-  all.top_k = options.top_k.value_or(kDefaultSampling.top_k);
-  all.top_p = options.top_p.value_or(kDefaultSampling.top_p);
-  all.min_p = options.min_p.value_or(kDefaultSampling.min_p);
+  set_defaults(all);
+  set_given(options, all);
   try {
     check_params(all, std::numeric_limits<int>::max());
     check_guidance_scale(options.guidance_scale);
@@ -200,20 +199,13 @@ void check_sampling_options(SamplingOptions& options) {
   }
 }
 
-SamplingParams resolve_sampling(const SamplingOptions& options, const GgufMetadata& metadata,
-                                const SamplingParams& defaults) {
+SamplingParams resolve_sampling(const SamplingOptions& options, const GgufMetadata& metadata) {
   SamplingParams params = options.others;
-  params.temperature = defaults.temperature;
-  params.top_k = defaults.top_k;
-  params.top_p = defaults.top_p;
-  params.min_p = defaults.min_p;
+  set_defaults(params);
   const RecommendedSampling recommended = read_recommended_sampling(metadata);
   for (const std::string& message : recommended.ignored) log(LogLevel::warning, "{}", message);
   recommended.apply_to(params);
-  params.temperature = options.temperature.value_or(params.temperature);
-  params.top_k = options.top_k.value_or(params.top_k);
-  params.top_p = options.top_p.value_or(params.top_p);
-  params.min_p = options.min_p.value_or(params.min_p);
+  set_given(options, params);
   params.seed = options.seed;
   return params;
 }

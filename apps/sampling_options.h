@@ -26,6 +26,7 @@ struct SamplingOptions {
   float guidance_scale = 1;  // 1: no guidance
 };
 
+// Those of the four parameters; the others are neutral.
 inline const SamplingParams kDefaultSampling = {
     .top_k = 40, .top_p = 0.95f, .min_p = 0.05f, .temperature = 0.8f};
 
@@ -36,11 +37,9 @@ void add_sampling_options(CLI::App& command, SamplingOptions& options);
 // Error{usage}.
 void check_sampling_options(SamplingOptions& options);
 
-// Converters store a model's generation_config.json as general.sampling.*. A recommendation that is
-// no number in range is left out with a warning: the model runs without it. Where neither says
-// anything, the four are those of `defaults`.
-SamplingParams resolve_sampling(const SamplingOptions& options, const GgufMetadata& metadata,
-                                const SamplingParams& defaults = kDefaultSampling);
+// What options, model file and defaults say together. Warns of recommendations that are ignored,
+// see assembly/recommended_sampling.h.
+SamplingParams resolve_sampling(const SamplingOptions& options, const GgufMetadata& metadata);
 
 // Sets the parameters given as texts. A bad word is forbidden with and without a space before it; a
 // DRY breaker is every token whose text contains it.

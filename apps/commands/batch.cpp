@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "assembly/model_path.h"
 #include "base/error.h"
 #include "batch_run.h"
 #include "command.h"
@@ -15,10 +14,8 @@ namespace arion::app {
 namespace {
 
 struct BatchOptions {
-  LoadOptions load;
+  AnsweringOptions answering{.engine = {.max_sequences = kDefaultSequences}};
   std::string in, out;
-  int sequences = 16;  // answered at the same time
-  std::vector<std::string> names;
 };
 
 // The requests that have no answer yet.
@@ -59,15 +56,13 @@ void answer(const BatchOptions& options, const GlobalOptions& global) {
   AnswerFile file(options.out);
   requests = open_requests(std::move(requests), file);
   if (requests.empty()) return log(LogLevel::info, "there is nothing to answer");
-  const auto answering = load_answering_engine({.load = options.load,
-                                                .engine = {.max_sequences = options.sequences},
-                                                .names = options.names},
-                                               global);
+  const auto answering = load_answering_engine(options.answering, global);
   const auto start = std::chrono::steady_clock::now();
   uint64_t done = 0;
   Progress progress("answering", requests.size());
   const BatchCounts counts =
-      answer_batch(requests, *answering, options.sequences, file, [&] { progress.update(++done); });
+      answer_batch(requests, *answering, options.answering.engine.max_sequences, file,
+                   [&] { progress.update(++done); });
   report(counts, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
          options);
 }
@@ -84,16 +79,11 @@ void command_batch(CLI::App& program, const GlobalOptions& global) {
                    "File of answers, in the order in which they are done; one that exists is "
                    "continued")
       ->required();
-  command->add_option("-m,--model", options->load.model, kModelHelp);
-  add_runner_options(*command, options->load);
-  add_context_option(*command, options->load);
-  command->add_option("--served-model-name", options->names,
-                      "Names that requests may use (default: that of the file)");
-  command
-      ->add_option("--max-num-seqs", options->sequences,
-                   "Answers at the same time; the KV cache has room for as many contexts")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  LoadOptions& load = options->answering.load;
+  command->add_option("-m,--model", load.model, kModelHelp);
+  add_runner_options(*command, load);
+  add_context_option(*command, load);
+  add_answering_options(*command, options->answering);
   command->footer(
       "A request without a seed has one made of its custom_id: the same file has the same "
       "answers.\n"

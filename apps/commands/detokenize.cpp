@@ -9,7 +9,6 @@
 #include <system_error>
 #include <vector>
 
-#include "assembly/model_path.h"
 #include "assembly/model_text.h"
 #include "base/error.h"
 #include "command.h"

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "assembly/model_path.h"
 #include "assembly/model_text.h"
 #include "base/error.h"
 #include "chat/chat_template.h"

@@ -12,24 +12,21 @@
 #include "load_options.h"
 #include "number_option.h"
 #include "server/server.h"
+#include "text_lines.h"
 
 namespace arion::app {
 namespace {
 
-constexpr int kDefaultSequences = 16;  // answered at the same time
-
 struct ServeOptions {
-  LoadOptions load;
+  AnsweringOptions answering{.engine = {.max_sequences = kDefaultSequences,
+                                        .queue = {.requests = 1024, .tokens = int64_t{1} << 22}}};
   ServerOptions server;
-  int sequences = kDefaultSequences;
-  std::vector<std::string> names, api_keys;
+  std::vector<std::string> api_keys;
   std::string api_key_file;
   double drain_seconds = 30, keep_alive_seconds = 15;
   int max_body_mib = 16;
   std::string policy = "fcfs";
-  QueueLimits queue{.requests = 1024, .tokens = int64_t{1} << 22};
   bool forgets_prefixes = false;
-  double decode_slowdown = EngineOptions{}.decode_slowdown;
   double target_step_ms = 0;
   double timeout_seconds = 0;
 };
@@ -50,13 +47,10 @@ std::chrono::milliseconds to_ms(double seconds) {
 void read_key_file(const std::string& path, std::vector<std::string>& keys) {
   const std::string text = read_input_file(path, "--api-key-file");
   const size_t before = keys.size();
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    std::string line = text.substr(at, end - at);
-    line.erase(line.find_last_not_of(" \t\r") + 1);
-    if (!line.empty() && line[0] != '#') keys.push_back(std::move(line));
-    at = end + 1;
-  }
+  for_each_line(text, [&](std::string_view line, size_t) {
+    line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+    if (!line.empty() && line[0] != '#') keys.emplace_back(line);
+  });
   if (keys.size() == before) fail(ErrorCode::usage, "--api-key-file {} holds no key", path);
 }
 
@@ -72,7 +66,10 @@ bool is_loopback(const std::string& host) {
 }
 
 void serve(ServeOptions options, const GlobalOptions& global) {
-  const QueuePolicy policy = queue_policy_of(options.policy);
+  EngineOptions& engine = options.answering.engine;
+  engine.policy = queue_policy_of(options.policy);
+  engine.target_step_us = std::llround(options.target_step_ms * 1000);
+  engine.reuses_prefixes = !options.forgets_prefixes;
   options.server.service.api_keys = read_keys(options);
   options.server.service.request_timeout = to_ms(options.timeout_seconds);
   options.server.service.keep_alive = to_ms(options.keep_alive_seconds);
@@ -80,14 +77,7 @@ void serve(ServeOptions options, const GlobalOptions& global) {
   options.server.http.max_body_bytes = static_cast<size_t>(options.max_body_mib) << 20;
   raise_file_limit();
 
-  const EngineOptions engine = {.max_sequences = options.sequences,
-                                .decode_slowdown = options.decode_slowdown,
-                                .target_step_us = std::llround(options.target_step_ms * 1000),
-                                .policy = policy,
-                                .queue = options.queue,
-                                .reuses_prefixes = !options.forgets_prefixes};
-  const auto answering = load_answering_engine(
-      {.load = options.load, .engine = engine, .names = options.names}, global);
+  const auto answering = load_answering_engine(options.answering, global);
   Server server(answering->engine(), answering->model(), options.server);
   server.drain_on_signals();
   if (!is_loopback(options.server.http.host) && options.server.service.api_keys.empty()) {
@@ -104,15 +94,15 @@ void serve(ServeOptions options, const GlobalOptions& global) {
 void command_serve(CLI::App& program, const GlobalOptions& global) {
   auto options = std::make_shared<ServeOptions>();
   CLI::App* command = program.add_subcommand("serve", "Serves a model over HTTP as OpenAI does");
-  add_load_options(*command, options->load);
-  add_context_option(*command, options->load);
+  EngineOptions& engine = options->answering.engine;
   HttpOptions& http = options->server.http;
+  add_load_options(*command, options->answering.load);
+  add_context_option(*command, options->answering.load);
+  add_answering_options(*command, options->answering);
   command->add_option("--host", http.host, "Address to listen on; 0.0.0.0: all of this machine")
       ->capture_default_str();
   command->add_option("--port", http.port, "Port to listen on; 0: any that is free")
       ->capture_default_str();
-  command->add_option("--served-model-name", options->names,
-                      "Names that requests may use (default: that of the file)");
   command
       ->add_option("--api-key", options->api_keys,
                    "Key that requests must show; may be repeated. Other users of this machine see "
@@ -120,35 +110,30 @@ void command_serve(CLI::App& program, const GlobalOptions& global) {
       ->allow_extra_args(false);
   command->add_option("--api-key-file", options->api_key_file, "File with one key per line");
   command
-      ->add_option("--max-num-seqs", options->sequences,
-                   "Answers at the same time; the KV cache has room for as many contexts")
-      ->check(number_from(1, 1024))
-      ->capture_default_str();
-  command
       ->add_option("--scheduling-policy", options->policy,
                    "Who starts first: fcfs, priority (the field `priority`) or fair (clients in "
                    "turns)")
       ->capture_default_str();
   command
-      ->add_option("--max-num-queued-reqs", options->queue.requests,
+      ->add_option("--max-num-queued-reqs", engine.queue.requests,
                    "Requests that may wait; more are refused with 503")
       ->check(number_from(1, std::numeric_limits<int>::max()))
       ->capture_default_str();
   command
-      ->add_option("--max-num-queued-tokens", options->queue.tokens,
+      ->add_option("--max-num-queued-tokens", engine.queue.tokens,
                    "Tokens of their prompts together")
       ->check(number_from(int64_t{1}, std::numeric_limits<int64_t>::max()))
       ->capture_default_str();
   command
-      ->add_option("--max-decode-slowdown", options->decode_slowdown,
+      ->add_option("--max-decode-slowdown", engine.decode_slowdown,
                    "How much longer answers in progress may wait for a token while prompts of "
                    "others are computed; 0: as long as it takes")
-      ->check(CLI::Range(0.0, 1000.0))
+      ->check(number_from(0.0, 1000.0))
       ->capture_default_str();
   command
       ->add_option("--target-step-ms", options->target_step_ms,
                    "Milliseconds they may wait; 0: no matter how long")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(number_from(0.0, 1e6))
       ->capture_default_str();
   command->add_flag("--no-prefix-caching", options->forgets_prefixes,
                     "Compute every prompt from its beginning");

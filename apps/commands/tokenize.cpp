@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "assembly/model_path.h"
 #include "assembly/model_text.h"
 #include "command.h"
 #include "input_file.h"

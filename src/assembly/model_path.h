@@ -1,19 +1,9 @@
-// Which file the MODEL argument of a command means.
+// Which file the name of a model means.
 #pragma once
 #include <filesystem>
 #include <string_view>
-#include <vector>
 
 namespace arion {
-
-// For the help text of MODEL arguments.
-constexpr const char* kModelHelp =
-    "GGUF file, Hugging Face folder, or name of a fetched model; without it the quickstart model";
-
-// The same where only the tokenizer is needed.
-constexpr const char* kTokenizerHelp =
-    "GGUF file, folder with a tokenizer (tokenizer.json, tokenizer.model, ...), or the name of a "
-    "fetched model; without it the quickstart model";
 
 // ${XDG_CACHE_HOME:-~/.cache}/arion/models, where scripts/quickstart.sh puts models. Empty when
 // there is no home directory.

@@ -58,6 +58,16 @@ TEST(Program, GlobalOptionsMayFollowTheCommand) {
   EXPECT_NE(outcome.err.find("error, warning, info, debug"), std::string::npos) << outcome.err;
 }
 
+TEST(Program, NumbersThatAreNoneAreUsageErrors) {
+  for (const char* wrong : {"serve x --max-num-seqs 0", "serve x --max-decode-slowdown nan",
+                            "serve x --target-step-ms nan", "serve x --drain-seconds nan",
+                            "batch in out --max-num-seqs 1025", "batch in out --max-num-seqs ''"}) {
+    const Outcome outcome = run_arion(wrong);
+    EXPECT_EQ(outcome.exit_code, 2) << wrong;
+    EXPECT_NE(outcome.err.find("number from"), std::string::npos) << outcome.err;
+  }
+}
+
 TEST(Program, AFullDiskIsAFailure) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   const std::string command = std::string(ARION_PROGRAM) + " --help >/dev/full 2>/dev/null";
