@@ -2,13 +2,9 @@
 // engine itself is the one that serves.
 #include "load_bench.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
-#include <optional>
 #include <random>
 #include <thread>
 #include <unordered_map>
@@ -22,20 +18,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kMaxLength = 1 << 20;
-
 // What one request is to be.
 struct Task {
   std::vector<TokenId> prompt;
   int output_tokens = 0;
 };
 
-class Lengths {
+// What is left to chance; a function of the seed.
+class Draws {
  public:
-  explicit Lengths(uint64_t seed) : random_(seed) {}
+  explicit Draws(uint64_t seed) : random_(seed) {}
 
-  int draw(const LengthRange& range) {
-    const double share = static_cast<double>(random_() >> 11) * 0x1p-53;
+  int length(const LengthRange& range) {
+    const double share = uniform();
     if (!range.is_logarithmic) {
       return range.low + static_cast<int>(share * (range.high - range.low + 1));
     }
@@ -49,23 +44,23 @@ class Lengths {
     return out;
   }
   // Seconds between two events of a Poisson process.
-  double interval(double rate) {
-    return -std::log(1 - static_cast<double>(random_() >> 11) * 0x1p-53) / rate;
-  }
+  double interval(double rate) { return -std::log(1 - uniform()) / rate; }
 
  private:
+  double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }  // in [0, 1)
+
   std::mt19937_64 random_;
 };
 
 std::vector<Task> make_tasks(const LoadBenchOptions& options, int vocab) {
-  Lengths lengths(options.seed);
-  const std::vector<TokenId> shared = lengths.tokens(options.shared_prefix, vocab);
+  Draws draws(options.seed);
+  const std::vector<TokenId> shared = draws.tokens(options.shared_prefix, vocab);
   std::vector<Task> tasks(static_cast<size_t>(options.requests));
   for (Task& task : tasks) {
     task.prompt = shared;
-    const std::vector<TokenId> own = lengths.tokens(lengths.draw(options.input), vocab);
+    const std::vector<TokenId> own = draws.tokens(draws.length(options.input), vocab);
     task.prompt.insert(task.prompt.end(), own.begin(), own.end());
-    task.output_tokens = lengths.draw(options.output);
+    task.output_tokens = draws.length(options.output);
   }
   return tasks;
 }
@@ -82,6 +77,7 @@ class LoadRun {
     made_.resize(tasks.size());
   }
 
+  // Seconds since the start.
   double now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   size_t in_flight() const { return flights_.size(); }
   LoadResult& result() { return result_; }
@@ -96,25 +92,13 @@ class LoadRun {
     send(std::move(flight));
   }
 
-  // The next event, or nothing after `patience`. Returns the task that has ended by it.
-  std::optional<size_t> receive(double patience) {
-    const auto wait = std::chrono::milliseconds(static_cast<int64_t>(std::ceil(patience * 1000)));
-    auto event = queue_.pop(wait);
-    if (!event) return std::nullopt;
-    const auto at = flights_.find(event->request);
-    if (event->finish == FinishReason::error || event->finish == FinishReason::cancelled) {
-      fail(ErrorCode::failed, "a request failed: {}", event->error);
-    }
-    Flight& flight = at->second;
-    note_tokens(flight, *event);
-    if (event->finish == FinishReason::none) return std::nullopt;
-    const size_t index = flight.index;
-    result_.requests[index].cached_tokens += event->summary.cached_tokens;
-    Flight ended = std::move(flight);
-    flights_.erase(at);
-    if (ended.remaining == 0) return index;
-    send(std::move(ended));
-    return std::nullopt;
+  // Waits for the next event. Returns whether a task has ended by it.
+  bool receive() { return take(queue_.pop()); }
+  // The same, but waits so many seconds at most, and never more than a minute.
+  bool receive_within(double seconds) {
+    const double ms = std::ceil(std::clamp(seconds, 0.0, 60.0) * 1000);
+    const auto event = queue_.pop(std::chrono::milliseconds(static_cast<int64_t>(ms)));
+    return event && take(*event);
   }
 
  private:
@@ -123,6 +107,21 @@ class LoadRun {
     std::vector<TokenId> tokens;  // prompt and answer so far
     int remaining = 0;            // tokens of the answer
   };
+
+  bool take(const TokenEvent& event) {
+    if (event.finish == FinishReason::error || event.finish == FinishReason::cancelled) {
+      fail(ErrorCode::failed, "a request failed: {}", event.error);
+    }
+    const auto at = flights_.find(event.request);
+    note_tokens(at->second, event);
+    if (event.finish == FinishReason::none) return false;
+    Flight flight = std::move(at->second);
+    flights_.erase(at);
+    result_.requests[flight.index].cached_tokens += event.summary.cached_tokens;
+    if (flight.remaining == 0) return true;
+    send(std::move(flight));
+    return false;
+  }
 
   // Without KV every token is a request of its own, which computes all before it again.
   void send(Flight flight) {
@@ -156,25 +155,25 @@ class LoadRun {
   LoadResult result_;
 };
 
-constexpr double kForever = 3600;
-
 void run_clients(LoadRun& run, size_t tasks, size_t clients) {
   size_t next = 0;
   while (next < std::min(tasks, clients)) run.submit(next++, run.now());
   while (run.in_flight() > 0) {
-    if (run.receive(kForever) && next < tasks) run.submit(next++, run.now());
+    if (run.receive() && next < tasks) run.submit(next++, run.now());
   }
 }
 
 void run_arrivals(LoadRun& run, size_t tasks, double rate, uint64_t seed) {
-  Lengths intervals(seed + 1);
+  Draws draws(seed + 1);
   double arrival = 0;
   for (size_t next = 0; next < tasks || run.in_flight() > 0;) {
     if (next < tasks && run.now() >= arrival) {
       run.submit(next++, arrival);
-      arrival += intervals.interval(rate);
+      arrival += draws.interval(rate);
+    } else if (next < tasks) {
+      run.receive_within(arrival - run.now());
     } else {
-      run.receive(next < tasks ? arrival - run.now() : kForever);
+      run.receive();
     }
   }
 }
@@ -193,7 +192,7 @@ void run_batches(LoadRun& run, const std::vector<Task>& tasks, size_t clients) {
     for (size_t i = begin; i < end; ++i) {
       run.submit(i, asked[i - begin], static_cast<int>(prompt), output);
     }
-    while (run.in_flight() > 0) run.receive(kForever);
+    while (run.in_flight() > 0) run.receive();
     for (size_t i = begin; i < end; ++i) {
       asked[i - begin] += run.result().requests[i].token_seconds.back();
     }
@@ -215,76 +214,11 @@ int needed_context(const LoadBenchOptions& options) {
   return options.shared_prefix + options.input.high + options.output.high;
 }
 
-void check_options(const LoadBenchOptions& options) {
-  if (!options.is_static) return;
-  if (options.rate > 0) fail(ErrorCode::usage, "--static excludes --request-rate");
-  if (!options.has_kv) fail(ErrorCode::usage, "--static excludes --no-kv");
-}
-
 }  // namespace
-
-LengthRange parse_length_range(const std::string& text) {
-  LengthRange range;
-  std::string_view rest = text;
-  range.is_logarithmic = rest.starts_with("log:");
-  if (range.is_logarithmic) rest.remove_prefix(4);
-  const auto read = [&](int& value) {
-    const char* end = rest.data() + rest.size();
-    const auto [at, error] = std::from_chars(rest.data(), end, value);
-    if (error != std::errc() || value < 1 || value > kMaxLength) return false;
-    rest.remove_prefix(static_cast<size_t>(at - rest.data()));
-    return true;
-  };
-  bool is_good = read(range.low);
-  range.high = range.low;
-  if (is_good && rest.starts_with(':')) {
-    rest.remove_prefix(1);
-    is_good = read(range.high) && range.high >= range.low;
-  }
-  if (is_good && rest.empty()) return range;
-  fail(ErrorCode::usage, "lengths '{}': expected N, LOW:HIGH or log:LOW:HIGH with 1 to {} tokens",
-       text, kMaxLength);
-}
-
-void add_load_bench_options(CLI::App& command, LoadBenchOptions& options) {
-  constexpr const char* kGroup = "With --load";
-  const auto add = [&](const char* name, auto& value, const char* text) {
-    return command.add_option(name, value, text)->group(kGroup)->capture_default_str();
-  };
-  const auto add_range = [&](const char* name, LengthRange& range, const char* text) {
-    command
-        .add_option_function<std::string>(
-            name, [&range](const std::string& value) { range = parse_length_range(value); }, text)
-        ->group(kGroup);
-  };
-  add("--num-prompts", options.requests, "Requests")->check(CLI::Range(1, 1 << 20));
-  add("--max-concurrency", options.clients,
-      "Requests that run at the same time; without --request-rate, clients that ask again at once")
-      ->check(CLI::Range(1, 1024));
-  add("--request-rate", options.rate, "Requests per second as a Poisson process; 0: clients")
-      ->check(CLI::Range(0.0, 1e6));
-  add_range("--input-len", options.input,
-            "Tokens of prompts: N, LOW:HIGH or log:LOW:HIGH (default: 128)");
-  add_range("--output-len", options.output, "Tokens of answers, likewise (default: 128)");
-  add("--prefix-len", options.shared_prefix, "Tokens in front that all prompts share")
-      ->check(CLI::Range(0, kMaxLength));
-  add("--max-decode-slowdown", options.decode_slowdown, "As of arion serve")
-      ->check(CLI::Range(0.0, 1000.0));
-  add("--load-seed", options.seed, "Seed of prompts, lengths and arrivals");
-  const auto add_flag = [&](const char* name, bool& value, const char* text, bool meaning) {
-    command
-        .add_flag_callback(
-            name, [&value, meaning] { value = meaning; }, text)
-        ->group(kGroup);
-  };
-  add_flag("--static", options.is_static, "Padded batches that start and end together", true);
-  add_flag("--no-prefix", options.has_prefixes, "Compute every prompt from its beginning", false);
-  add_flag("--no-kv", options.has_kv, "Compute all tokens again for every token", false);
-}
 
 LoadResult measure_load(const LoadOptions& load, const LoadBenchOptions& options,
                         const GlobalOptions& global) {
-  check_options(options);
+  check_load_bench_options(options);
   LoadOptions chosen = load;
   chosen.kv_sequences = options.clients;
   if (chosen.context == 0) chosen.context = needed_context(options);

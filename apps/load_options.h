@@ -10,6 +10,7 @@ namespace arion::app {
 
 // Of one command or client: answers at the same time.
 inline constexpr int kDefaultSequences = 16, kMaxSequences = 1024;
+inline constexpr double kMaxDecodeSlowdown = 1000;
 
 // Adds MODEL, -t, --act and --kv.
 void add_load_options(CLI::App& command, LoadOptions& options);

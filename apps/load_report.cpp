@@ -1,15 +1,18 @@
-// What a load bench prints: totals, and percentiles of the times of all requests.
+#include "load_report.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
-
-#include "load_bench.h"
 
 namespace arion::app {
 namespace {
 
+constexpr std::pair<const char*, double> kShares[] = {{"p50", .5}, {"p95", .95}, {"p99", .99}};
+
+// Between the two values nearest to it.
 double percentile(const std::vector<double>& sorted, double share) {
   const double at = share * static_cast<double>(sorted.size() - 1);
   const auto low = static_cast<size_t>(at);
@@ -71,44 +74,45 @@ std::string describe_load(const LoadBenchOptions& options) {
   return text;
 }
 
+double per_second(int64_t tokens, const LoadResult& result) {
+  return static_cast<double>(tokens) / result.seconds;
+}
+
 }  // namespace
 
-void print_load(const LoadResult& result, const LoadBenchOptions& options, bool is_json) {
+void print_load_json(const LoadResult& result, const LoadBenchOptions& options) {
   const TokenTotals totals = add_up(result);
-  const double output_speed = static_cast<double>(totals.output_tokens) / result.seconds;
-  const std::vector<Times> all = collect_times(result);
-  constexpr std::pair<const char*, double> kShares[] = {{"p50", .5}, {"p95", .95}, {"p99", .99}};
-  if (is_json) {
-    nlohmann::ordered_json out{{"load", describe_load(options)},
-                               {"requests", result.requests.size()},
-                               {"seconds", result.seconds},
-                               {"prompt_tokens", totals.prompt_tokens},
-                               {"cached_tokens", totals.cached_tokens},
-                               {"output_tokens", totals.output_tokens},
-                               {"output_tokens_per_s", output_speed},
-                               {"steps", result.steps},
-                               {"computed_tokens", result.computed_tokens},
-                               {"preemptions", result.preemptions}};
-    for (const Times& times : all) {
-      nlohmann::ordered_json& entry = out[fmt::format("{}_ms", times.name)];
-      entry["mean"] = mean(times.values) * 1000;
-      for (const auto& [name, share] : kShares)
-        entry[name] = percentile(times.values, share) * 1000;
-    }
-    fmt::print("{}\n", out.dump(1));
-    return;
+  nlohmann::ordered_json out{{"load", describe_load(options)},
+                             {"requests", result.requests.size()},
+                             {"seconds", result.seconds},
+                             {"prompt_tokens", totals.prompt_tokens},
+                             {"cached_tokens", totals.cached_tokens},
+                             {"output_tokens", totals.output_tokens},
+                             {"output_tokens_per_s", per_second(totals.output_tokens, result)},
+                             {"steps", result.steps},
+                             {"computed_tokens", result.computed_tokens},
+                             {"preemptions", result.preemptions}};
+  for (const Times& times : collect_times(result)) {
+    nlohmann::ordered_json& entry = out[fmt::format("{}_ms", times.name)];
+    entry["mean"] = mean(times.values) * 1000;
+    for (const auto& [name, share] : kShares) entry[name] = percentile(times.values, share) * 1000;
   }
+  fmt::print("{}\n", out.dump(1));
+}
+
+void print_load(const LoadResult& result, const LoadBenchOptions& options) {
+  const TokenTotals totals = add_up(result);
   fmt::print("{} requests, {}: {:.2f} s\n", result.requests.size(), describe_load(options),
              result.seconds);
   fmt::print("{:.1f} tokens/s of answers, {:.1f} with prompts; {} of {} prompt tokens reused\n",
-             output_speed,
-             output_speed + static_cast<double>(totals.prompt_tokens) / result.seconds,
-             totals.cached_tokens, totals.prompt_tokens);
+             per_second(totals.output_tokens, result),
+             per_second(totals.output_tokens + totals.prompt_tokens, result), totals.cached_tokens,
+             totals.prompt_tokens);
   fmt::print("{} steps of {:.1f} tokens, {} preemptions\n\n", result.steps,
              static_cast<double>(result.computed_tokens) / static_cast<double>(result.steps),
              result.preemptions);
   fmt::print("ms    {:>10} {:>10} {:>10} {:>10}\n", "mean", "p50", "p95", "p99");
-  for (const Times& times : all) {
+  for (const Times& times : collect_times(result)) {
     fmt::print("{:<5} {:>10.1f}", times.name, mean(times.values) * 1000);
     for (const auto& [name, share] : kShares) {
       fmt::print(" {:>10.1f}", percentile(times.values, share) * 1000);

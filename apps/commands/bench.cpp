@@ -10,6 +10,7 @@
 #include "command.h"
 #include "load_bench.h"
 #include "load_options.h"
+#include "load_report.h"
 #include "model/hf_folder.h"
 #include "number_option.h"
 #include "runtime/sequence_stepper.h"
@@ -18,14 +19,14 @@ namespace arion::app {
 namespace {
 
 struct BenchOptions {
-  LoadOptions runner{.logit_rows = kGenerationLogitRows};
+  LoadOptions load{.logit_rows = kGenerationLogitRows};
   std::vector<int> prompt = {512};
   std::vector<int> generate = {128};
   int depth = 0;
   int repetitions = 5;
   bool json = false;
   bool is_load = false;
-  LoadBenchOptions load;
+  LoadBenchOptions load_bench;
 };
 
 // One measurement: prefill of a prompt, or generation.
@@ -116,18 +117,18 @@ std::vector<Test> chosen_tests(const BenchOptions& options) {
 // The context the tests need, or the one asked for. Names a test that cannot be run.
 int chosen_context(const BenchOptions& options, const std::vector<Test>& tests) {
   const int limit =
-      options.runner.context > 0
-          ? options.runner.context
-          : describe_model(open_model(resolve_model(options.runner.model))).config.context_length;
+      options.load.context > 0
+          ? options.load.context
+          : describe_model(open_model(resolve_model(options.load.model))).config.context_length;
   int64_t needed = 0;
   for (const Test& test : tests) {
     needed = std::max(needed, test.context());
     if (test.context() <= limit) continue;
     fail(ErrorCode::usage, "{} at depth {} needs a context of {} tokens, but {} has {}",
-         test.name(), test.depth, test.context(), options.runner.context > 0 ? "-c" : "the model",
+         test.name(), test.depth, test.context(), options.load.context > 0 ? "-c" : "the model",
          limit);
   }
-  return options.runner.context > 0 ? options.runner.context : static_cast<int>(needed);
+  return options.load.context > 0 ? options.load.context : static_cast<int>(needed);
 }
 
 // `on_run` is called after every run.
@@ -158,12 +159,13 @@ std::vector<Result> measure_all(GraphRunner& runner, const std::vector<Test>& te
 
 void bench(BenchOptions options, const GlobalOptions& global) {
   if (options.is_load) {
-    return print_load(measure_load(options.runner, options.load, global), options.load,
-                      options.json);
+    const LoadResult result = measure_load(options.load, options.load_bench, global);
+    return options.json ? print_load_json(result, options.load_bench)
+                        : print_load(result, options.load_bench);
   }
   const std::vector<Test> tests = chosen_tests(options);
-  options.runner.context = chosen_context(options, tests);
-  LoadedModel loaded = load_model(options.runner, global);
+  options.load.context = chosen_context(options, tests);
+  LoadedModel loaded = load_model(options.load, global);
   GraphRunner& runner = *loaded.runner;
   const std::vector<Result> results = measure_all(runner, tests, options.repetitions);
   if (options.json) {
@@ -195,8 +197,8 @@ void bench(BenchOptions options, const GlobalOptions& global) {
 void command_bench(CLI::App& program, const GlobalOptions& global) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* command = program.add_subcommand("bench", "Measures prefill and decode speed");
-  add_load_options(*command, options->runner);
-  add_context_option(*command, options->runner);
+  add_load_options(*command, options->load);
+  add_context_option(*command, options->load);
   command->add_option("-p,--prompt", options->prompt, "Prompt lengths to prefill; 0: none")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -215,7 +217,7 @@ void command_bench(CLI::App& program, const GlobalOptions& global) {
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print one JSON object");
   command->add_flag("--load", options->is_load, "Measure an engine that serves many clients");
-  add_load_bench_options(*command, options->load);
+  add_load_bench_options(*command, options->load_bench);
   command->footer(
       "Examples:\n"
       "  arion bench model.gguf -p 512 -n 128 -t 2\n"

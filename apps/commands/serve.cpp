@@ -128,7 +128,7 @@ void command_serve(CLI::App& program, const GlobalOptions& global) {
       ->add_option("--max-decode-slowdown", engine.decode_slowdown,
                    "How much longer answers in progress may wait for a token while prompts of "
                    "others are computed; 0: as long as it takes")
-      ->check(number_from(0.0, 1000.0))
+      ->check(number_from(0.0, kMaxDecodeSlowdown))
       ->capture_default_str();
   command
       ->add_option("--target-step-ms", options->target_step_ms,

@@ -1,9 +1,8 @@
 // arion bench --load: every request gets its answer, however the load is made.
-#include "load_bench.h"
-
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "load_bench_options.h"
 #include "program.h"
 
 namespace arion::test {
@@ -37,7 +36,7 @@ TEST(LoadBench, CountsWhatWasAskedFor) {
   }
 }
 
-TEST(LoadBench, LengthsAreChecked) {
+TEST(LoadBench, OptionsAreChecked) {
   using app::parse_length_range;
   EXPECT_EQ(parse_length_range("7").high, 7);
   EXPECT_EQ(parse_length_range("7:9").high, 9);
@@ -47,6 +46,12 @@ TEST(LoadBench, LengthsAreChecked) {
     EXPECT_THROW(parse_length_range(bad), Error) << bad;
     EXPECT_EQ(run_arion("bench --load --input-len '" + std::string(bad) + "' " + tiny()).exit_code,
               2);
+  }
+  for (const char* bad : {"--num-prompts 0", "--max-concurrency 1025", "--request-rate nan",
+                          "--prefix-len -1", "--max-decode-slowdown nan", "--load-seed -1"}) {
+    const Outcome outcome = run_arion("bench --load no/such/model.gguf " + std::string(bad));
+    EXPECT_EQ(outcome.exit_code, 2) << bad;
+    EXPECT_NE(outcome.err.find("number from"), std::string::npos) << outcome.err;
   }
   EXPECT_EQ(run_arion("bench --load --static --request-rate 3 " + tiny()).exit_code, 2);
   EXPECT_EQ(run_arion("bench --load --static --no-kv " + tiny()).exit_code, 2);
