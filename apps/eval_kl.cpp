@@ -19,7 +19,7 @@ namespace {
 constexpr float kSureGap = 1.0f;
 
 struct KlOptions {
-  LoadOptions runner;
+  LoadOptions load;
   LoadOptions reference;
   WindowOptions windows;
   bool json = false;
@@ -71,9 +71,9 @@ void score(WorkerPool& pool, std::span<const float> reference, std::span<const f
 }
 
 void eval_kl(KlOptions options, const GlobalOptions& global) {
-  options.runner.context = options.reference.context = options.windows.size;
-  options.reference.threads = options.runner.threads;
-  LoadedModel loaded = load_model(options.runner, global);
+  options.load.context = options.reference.context = options.windows.size;
+  options.reference.threads = options.load.threads;
+  LoadedModel loaded = load_model(options.load, global);
   LoadedModel reference = load_model(options.reference, global);
   const auto vocab = static_cast<size_t>(loaded.runner->vocab_size());
   if (reference.runner->vocab_size() != loaded.runner->vocab_size()) {
@@ -126,7 +126,7 @@ void add_eval_kl(CLI::App& eval, const GlobalOptions& global) {
   auto options = std::make_shared<KlOptions>();
   options->reference.activations = "fp32";
   CLI::App* command = eval.add_subcommand("kl", "Divergence from a reference model");
-  add_load_options(*command, options->runner);
+  add_load_options(*command, options->load);
   add_window_options(*command, options->windows);
   command->add_option("--reference", options->reference.model, "Model to compare with")->required();
   command->add_option("--reference-act", options->reference.activations, "Its activations")

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/output_file.h"
 #include "eval.h"
+#include "fnv1a.h"
 #include "input_file.h"
 #include "load_options.h"
 #include "model/hf_folder.h"
@@ -22,7 +23,7 @@ namespace arion::app {
 namespace {
 
 struct LogitsOptions {
-  LoadOptions runner;
+  LoadOptions load;
   std::string tokens;
   int chunk = 512;
   int batch_with = 0;
@@ -57,22 +58,8 @@ std::vector<TokenId> parse_tokens(const std::string& text) {
   }
 }
 
-// FNV-1a, 64 bits, over the bytes of all logits in order.
-class Hash {
- public:
-  void add(std::span<const float> values) {
-    for (const std::byte byte : std::as_bytes(values)) {
-      state_ = (state_ ^ static_cast<uint64_t>(byte)) * 0x100000001b3ull;
-    }
-  }
-  uint64_t value() const { return state_; }
-
- private:
-  uint64_t state_ = 0xcbf29ce484222325ull;
-};
-
 std::vector<std::filesystem::path> input_files(const LogitsOptions& options) {
-  const auto path = resolve_model(options.runner.model);
+  const auto path = resolve_model(options.load.model);
   std::vector<std::filesystem::path> files = files_of_model(path, open_model(path));
   if (options.tokens.starts_with('@')) files.emplace_back(options.tokens.substr(1));
   return files;
@@ -80,12 +67,12 @@ std::vector<std::filesystem::path> input_files(const LogitsOptions& options) {
 
 void eval_logits(LogitsOptions options, const GlobalOptions& global) {
   const std::vector<TokenId> tokens = parse_tokens(options.tokens);
-  options.runner.kv_sequences = 1 + options.batch_with;
-  options.runner.step_tokens = std::max(options.chunk, 1) + options.batch_with;
-  if (options.runner.context == 0)
-    options.runner.context = std::max(1, static_cast<int>(tokens.size()));
+  options.load.kv_sequences = 1 + options.batch_with;
+  options.load.step_tokens = std::max(options.chunk, 1) + options.batch_with;
+  if (options.load.context == 0)
+    options.load.context = std::max(1, static_cast<int>(tokens.size()));
   if (options.out) check_output(input_files(options), *options.out);
-  LoadedModel loaded = load_model(options.runner, global);
+  LoadedModel loaded = load_model(options.load, global);
   GraphRunner& runner = *loaded.runner;
   check_tokens(runner, tokens);
   if (options.poison) runner.set_poison();
@@ -95,13 +82,13 @@ void eval_logits(LogitsOptions options, const GlobalOptions& global) {
   std::optional<NpyWriter> writer;
   if (options.out) out.emplace(*options.out);
   if (out) writer.emplace(*out, tokens.size(), static_cast<size_t>(runner.vocab_size()));
-  Hash hash;
+  Fnv1a hash;  // of all logits in order
   Progress progress("evaluating", tokens.size());
   const StreamOptions stream{.chunk = options.chunk, .companions = options.batch_with};
   stream_logits(runner, tokens, stream, [&](int position, std::span<const float> logits) {
     stop.check();
     if (writer) writer->append(logits);
-    if (options.hash || !writer) hash.add(logits);
+    if (options.hash || !writer) hash.add(std::as_bytes(logits));
     progress.update(static_cast<uint64_t>(position) + 1);
   });
   if (out) out->commit();
@@ -113,8 +100,8 @@ void eval_logits(LogitsOptions options, const GlobalOptions& global) {
 void add_eval_logits(CLI::App& eval, const GlobalOptions& global) {
   auto options = std::make_shared<LogitsOptions>();
   CLI::App* command = eval.add_subcommand("logits", "Computes the logits of given token ids");
-  add_load_options(*command, options->runner);
-  add_context_option(*command, options->runner);
+  add_load_options(*command, options->load);
+  add_context_option(*command, options->load);
   command
       ->add_option("--tokens", options->tokens, "Token ids 1,2,3 or @FILE, taken exactly as given")
       ->required();
@@ -125,7 +112,7 @@ void add_eval_logits(CLI::App& eval, const GlobalOptions& global) {
       ->check(number_from(0, 1024))
       ->capture_default_str();
   command
-      ->add_option("--passes", options->runner.passes,
+      ->add_option("--passes", options->load.passes,
                    "Optional graph passes: all, none, or -NAME,-NAME to leave out")
       ->capture_default_str();
   command->add_flag("--poison", options->poison, "Fill memory with NaN that nobody may read");

@@ -14,14 +14,14 @@ namespace arion::app {
 namespace {
 
 struct PplOptions {
-  LoadOptions runner;
+  LoadOptions load;
   WindowOptions windows;
   bool json = false;
 };
 
 void eval_ppl(PplOptions options, const GlobalOptions& global) {
-  options.runner.context = options.windows.size;
-  LoadedModel loaded = load_model(options.runner, global);
+  options.load.context = options.windows.size;
+  LoadedModel loaded = load_model(options.load, global);
   const Tokenizer tokenizer = read_model_text(loaded.path, loaded.metadata()).tokenizer;
   const auto windows = read_windows(tokenizer, options.windows);
   const int first = first_scored(options.windows.size);
@@ -63,7 +63,7 @@ void eval_ppl(PplOptions options, const GlobalOptions& global) {
 void add_eval_ppl(CLI::App& eval, const GlobalOptions& global) {
   auto options = std::make_shared<PplOptions>();
   CLI::App* command = eval.add_subcommand("ppl", "Perplexity of a text");
-  add_load_options(*command, options->runner);
+  add_load_options(*command, options->load);
   add_window_options(*command, options->windows);
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &global] { eval_ppl(*options, global); });

@@ -8,8 +8,9 @@
 
 namespace arion::app {
 
-// Of one command or client: answers at the same time.
+// Answers at the same time.
 inline constexpr int kDefaultSequences = 16, kMaxSequences = 1024;
+// See SchedulerLimits::decode_slowdown.
 inline constexpr double kMaxDecodeSlowdown = 1000;
 
 // Adds MODEL, -t, --act and --kv.

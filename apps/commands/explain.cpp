@@ -29,7 +29,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct ExplainOptions {
-  LoadOptions runner;
+  LoadOptions load;
   int rows = 1;
   int depth = 512;
   double bandwidth = 0;  // GB/s
@@ -87,19 +87,19 @@ std::vector<PassReport> run_and_report(Graph& graph, const ModelOptions& options
 }
 
 void explain_model(const ExplainOptions& options, const GlobalOptions& global, Explanation& e) {
-  e.options = model_options(options.runner);
+  e.options = model_options(options.load);
   const IsaLevel level = choose_isa(global.isa);
-  const auto path = resolve_model(options.runner.model);
+  const auto path = resolve_model(options.load.model);
   e.path = path.string();
   e.isa = isa_name(level);
   e.model = describe_model(open_model(path));
   e.built_nodes = e.model->graph.nodes.size();
   e.passes = run_and_report(e.model->graph, e.options);
   register_cpu_kernels(e.kernels, level);
-  const int threads = options.runner.threads;
+  const int threads = options.load.threads;
   e.pool = std::make_unique<WorkerPool>(threads > 0 ? threads : default_worker_count());
 
-  const RunnerLimits limits{.context_tokens = options.runner.context,
+  const RunnerLimits limits{.context_tokens = options.load.context,
                             .logit_rows = kGenerationLogitRows};
   e.memory = plan_memory(*e.model, e.options, limits, e.pool->size());
   if (options.rows > e.memory.limits.context_tokens) {
@@ -245,10 +245,10 @@ void command_explain(CLI::App& program, const GlobalOptions& global) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = program.add_subcommand(
       "explain", "Shows how a model will be run: graph, passes, plan, memory and numerics");
-  add_load_options(*command, options->runner);
-  add_context_option(*command, options->runner);
+  add_load_options(*command, options->load);
+  add_context_option(*command, options->load);
   command
-      ->add_option("--passes", options->runner.passes,
+      ->add_option("--passes", options->load.passes,
                    "Optional graph passes: all, none, or -NAME,-NAME to leave out")
       ->capture_default_str();
   command->add_option("--rows", options->rows, "Tokens of the step that is planned")

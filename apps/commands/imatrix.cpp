@@ -26,7 +26,7 @@ namespace arion::app {
 namespace {
 
 struct ImatrixOptions {
-  LoadOptions runner;
+  LoadOptions load;
   WindowOptions windows;
   std::string out;
   std::vector<std::string> merged;
@@ -90,12 +90,12 @@ ImportanceMatrix load_earlier(const ImatrixOptions& options) {
 }
 
 ImportanceMatrix collect(ImatrixOptions options, const GlobalOptions& global) {
-  options.runner.context = options.windows.size;
-  options.runner.passes = InputSquares::kPasses;
-  if (!options.with_output) options.runner.logit_rows = 1;
+  options.load.context = options.windows.size;
+  options.load.passes = InputSquares::kPasses;
+  if (!options.with_output) options.load.logit_rows = 1;
   const ImportanceMatrix earlier = load_earlier(options);
-  LoadedModel loaded = load_model(options.runner, global);
-  const Tokenizer tokenizer = load_model_text(options.runner.model).tokenizer;
+  LoadedModel loaded = load_model(options.load, global);
+  const Tokenizer tokenizer = load_model_text(options.load.model).tokenizer;
   const auto chunks = read_windows(tokenizer, options.windows);
   Collector collector(*loaded.runner, options);
   const auto result = [&](size_t done) {
@@ -121,7 +121,7 @@ std::vector<std::filesystem::path> input_files(const ImatrixOptions& options) {
   std::vector<std::filesystem::path> inputs(options.merged.begin(), options.merged.end());
   if (!options.windows.file.empty()) {
     inputs.emplace_back(options.windows.file);
-    const auto path = resolve_model(options.runner.model);
+    const auto path = resolve_model(options.load.model);
     std::ranges::copy(files_of_model(path, open_model(path)), std::back_inserter(inputs));
   }
   return inputs;
@@ -138,7 +138,7 @@ void imatrix(const ImatrixOptions& options, const GlobalOptions& global) {
   ImportanceMatrix importance;
   if (!options.windows.file.empty()) importance = collect(options, global);
   for (const std::string& path : options.merged) importance.add(ImportanceMatrix::load(path));
-  const StopRequest after_saving;
+  const StopRequest ignored;  // signals come too late to keep the file from being written
   importance.save(options.out);
   fmt::print("{}: {} tensors, {} chunks of {} tokens\n", options.out, importance.tensors.size(),
              importance.chunks, importance.chunk_tokens);
@@ -150,7 +150,7 @@ void command_imatrix(CLI::App& program, const GlobalOptions& global) {
   auto options = std::make_shared<ImatrixOptions>();
   CLI::App* command = program.add_subcommand(
       "imatrix", "Collects the importance matrix of a model over a text, for quantize --imatrix");
-  add_load_options(*command, options->runner);
+  add_load_options(*command, options->load);
   add_window_options(*command, options->windows);
   command->get_option("--file")->required(false)->description("Text to run the model on");
   command->get_option("--ctx")->description("Tokens of a chunk, each run on its own");

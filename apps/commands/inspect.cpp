@@ -129,16 +129,16 @@ ordered_json importance_json(const std::filesystem::path& path) {
 // What can be said about a file that no model can be made of is said, before the error is.
 void print_json(const GgufFile& file, const std::filesystem::path& path, bool full) {
   ordered_json out = file_json(file, full);
+  const bool is_importance = is_importance_matrix(file.metadata());
+  ordered_json& part = out[is_importance ? "importance" : "memory"];  // null until it is known
   std::exception_ptr problem;
   try {
-    if (is_importance_matrix(file.metadata())) {
-      out["importance"] = importance_json(path);
-    } else {
-      const auto memory = memory_of(path);
-      out["memory"] = memory ? memory_json(*memory) : ordered_json();
+    if (is_importance) {
+      part = importance_json(path);
+    } else if (const auto memory = memory_of(path)) {
+      part = memory_json(*memory);
     }
   } catch (const Error& error) {
-    out[is_importance_matrix(file.metadata()) ? "importance" : "memory"] = nullptr;
     out["problem"] = error.what();
     problem = std::current_exception();
   }

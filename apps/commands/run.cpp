@@ -19,7 +19,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct RunOptions {
-  LoadOptions runner{.logit_rows = kGenerationLogitRows};
+  LoadOptions load{.logit_rows = kGenerationLogitRows};
   AnswerSettings settings;
   ChatOptions chat;
   std::optional<std::string> prompt, file;
@@ -89,8 +89,8 @@ void run_model(RunOptions options, const GlobalOptions& global) {
   SamplingOptions checked = options.settings.sampling;  // before time is spent on a model
   check_sampling_options(checked);
   const std::optional<std::string> prompt = read_prompt(options);
-  if (checked.guidance_scale != 1) options.runner.kv_sequences = 2;
-  LoadedModel loaded = load_model(options.runner, global);
+  if (checked.guidance_scale != 1) options.load.kv_sequences = 2;
+  LoadedModel loaded = load_model(options.load, global);
   ChatSession session(loaded, options.system);
   if (!options.system.empty() && !is_conversation(session, options.chat)) {
     log(LogLevel::warning, "--system is ignored: {}",
@@ -107,8 +107,8 @@ void run_model(RunOptions options, const GlobalOptions& global) {
 void command_run(CLI::App& program, const GlobalOptions& global) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = program.add_subcommand("run", "Answers a prompt, or chats");
-  add_load_options(*command, options->runner);
-  add_context_option(*command, options->runner);
+  add_load_options(*command, options->load);
+  add_context_option(*command, options->load);
   command->add_option("-p,--prompt", options->prompt,
                       "Prompt; without -p and -f: chat, or standard input");
   command->add_option("-f,--file", options->file, "File with the prompt");
