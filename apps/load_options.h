@@ -8,8 +8,6 @@
 
 namespace arion::app {
 
-// Answers at the same time.
-inline constexpr int kDefaultSequences = 16, kMaxSequences = 1024;
 // See SchedulerLimits::decode_slowdown.
 inline constexpr double kMaxDecodeSlowdown = 1000;
 

@@ -86,7 +86,7 @@ typedef struct arion_engine_options {
   int32_t context;        /* tokens of prompt and answer; default: the model's, at most 32768 */
   int32_t max_sequences;  /* answered at the same time, each with room for a context; default: 16 */
   int32_t step_tokens;    /* computed in one step at most; default: 512 */
-  int64_t target_step_us; /* length of steps that others wait for; default: any */
+  int64_t target_step_us; /* longest step beside answers in progress; default: twice theirs */
   int32_t forgets_prefixes; /* not 0: every prompt is computed from its beginning */
   int32_t max_queue;        /* requests that may wait; default: any number */
   int64_t max_queue_tokens; /* of their prompts together; default: any number */

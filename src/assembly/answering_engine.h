@@ -12,6 +12,9 @@
 
 namespace arion {
 
+// Answers at the same time.
+inline constexpr int kDefaultSequences = 16, kMaxSequences = 1024;
+
 struct AnsweringOptions {
   LoadOptions load;  // but kv_sequences and logit_rows, which follow from the engine's options
   EngineOptions engine;

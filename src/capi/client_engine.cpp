@@ -15,8 +15,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kDefaultSequences = 16;
-constexpr int kMaxSequences = 1024, kMaxContext = 1 << 26, kMaxStepTokens = 1 << 16;
+constexpr int kMaxContext = 1 << 26, kMaxStepTokens = 1 << 16;
 constexpr size_t kMaxOptionsSize = 4096;  // more cannot be the size of any version of the struct
 
 // As this version has them. A newer program's options may only hold what is left to its default.
@@ -68,6 +67,7 @@ AnsweringOptions read_engine_options(const char* model, const arion_engine_optio
       in_range("max_sequences", given.max_sequences, kDefaultSequences, kMaxSequences);
   constexpr auto kAnyTime = std::numeric_limits<int64_t>::max();
   engine.target_step_us = in_range("target_step_us", given.target_step_us, int64_t{0}, kAnyTime);
+  if (engine.target_step_us > 0) engine.decode_slowdown = 0;
   engine.queue = {.requests = in_range("max_queue", given.max_queue, engine.queue.requests,
                                        std::numeric_limits<int>::max()),
                   .tokens = in_range("max_queue_tokens", given.max_queue_tokens,
