@@ -41,10 +41,6 @@ std::string take_free_name(const fs::path& folder, Take take) {
   return {};
 }
 
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : ".";
-}
-
 const char* kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return "a folder";
   if (S_ISFIFO(mode)) return "a pipe";
@@ -52,12 +48,57 @@ const char* kind_of(mode_t mode) {
   return "a device";
 }
 
+[[noreturn]] void refuse_path(const fs::path& path, int error) {
+  fail(ErrorCode::failed, "cannot write '{}': {}", path.string(), std::strerror(error));
+}
+
+fs::path follow_link(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_symlink(fs::symlink_status(path, error))) return path;
+  fs::path target = fs::canonical(path, error);
+  if (error) {
+    fail(ErrorCode::usage, "'{}' is a symbolic link that leads to no file: {}", path.string(),
+         error.message());
+  }
+  return target;
+}
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : ".";
+}
+
 }  // namespace
 
-OutputFile::OutputFile(fs::path path, OutputFileOptions options) : path_(std::move(path)) {
-  check_name();
-  resolve();
-  if (options.is_private) mode_ = kPrivateMode;
+OutputTarget find_output_target(const fs::path& path) {
+  const fs::path name = path.filename();
+  if (name.empty() || name == "." || name == "..") {
+    fail(ErrorCode::usage, "'{}' names no file to write", path.string());
+  }
+  OutputTarget target{follow_link(path), std::nullopt};
+  struct stat status = {};
+  if (lstat(target.file.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode)) {
+      fail(ErrorCode::usage, "'{}' is {}, expected the name of a regular file", path.string(),
+           kind_of(status.st_mode));
+    }
+    if (faccessat(AT_FDCWD, target.file.c_str(), W_OK, AT_EACCESS) != 0) refuse_path(path, errno);
+    target.mode = status.st_mode & kPermissions;
+    return target;
+  }
+  if (errno != ENOENT && errno != ENOTDIR) refuse_path(path, errno);
+  std::error_code error;
+  const fs::path folder = folder_of(path);
+  if (!fs::is_directory(folder, error)) {
+    fail(ErrorCode::usage, "cannot write '{}': there is no folder '{}'", path.string(),
+         folder.string());
+  }
+  return target;
+}
+
+OutputFile::OutputFile(fs::path path, OutputFileOptions options)
+    : path_(std::move(path)), target_(find_output_target(path_)) {
+  check_replaceable();
+  if (options.is_private) target_.mode = kPrivateMode;
   const mode_t mode = options.is_private ? kPrivateMode : kSharedMode;
   if (!options.is_named) open_unnamed(mode);
   if (file_ < 0) open_named(mode);
@@ -69,54 +110,28 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::refuse(int error) const {
-  fail(ErrorCode::failed, "cannot write '{}': {}", path_.string(), std::strerror(error));
+  refuse_path(path_, error);
 }
 
-void OutputFile::check_name() const {
-  const fs::path name = path_.filename();
-  if (name.empty() || name == "." || name == "..") {
-    fail(ErrorCode::usage, "'{}' names no file to write", path_.string());
-  }
-}
-
-void OutputFile::resolve() {
-  std::error_code error;
-  target_ = path_;
-  if (fs::is_symlink(fs::symlink_status(path_, error))) {
-    target_ = fs::canonical(path_, error);
-    if (error) {
-      fail(ErrorCode::usage, "'{}' is a symbolic link that leads to no file: {}", path_.string(),
-           error.message());
-    }
-  }
-  struct stat status = {};
-  if (lstat(target_.c_str(), &status) == 0) {
-    if (!S_ISREG(status.st_mode)) {
-      fail(ErrorCode::usage, "'{}' is {}, expected the name of a regular file", path_.string(),
-           kind_of(status.st_mode));
-    }
-    if (faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0) refuse(errno);
-    mode_ = status.st_mode & kPermissions;
-    return;
-  }
-  if (errno != ENOENT && errno != ENOTDIR) refuse(errno);
-  const fs::path folder = folder_of(path_);
-  if (!fs::is_directory(folder, error)) {
-    fail(ErrorCode::usage, "cannot write '{}': there is no folder '{}'", path_.string(),
-         folder.string());
-  }
+// In a folder with the sticky bit only the owners of file and folder may rename.
+void OutputFile::check_replaceable() const {
+  struct stat folder = {}, file = {};
+  const uid_t user = geteuid();
+  if (user == 0 || stat(folder_of(target_.file).c_str(), &folder) != 0) return;
+  if ((folder.st_mode & S_ISVTX) == 0 || folder.st_uid == user) return;
+  if (lstat(target_.file.c_str(), &file) == 0 && file.st_uid != user) refuse(EPERM);
 }
 
 // Leaves file_ at -1 where that is not possible.
 void OutputFile::open_unnamed(mode_t mode) {
-  file_ = open(folder_of(target_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  file_ = open(folder_of(target_.file).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   if (file_ < 0 || access(descriptor_path(file_).c_str(), F_OK) == 0) return;
   close(file_);
   file_ = -1;
 }
 
 void OutputFile::open_named(mode_t mode) {
-  partial_ = take_free_name(target_.parent_path(), [&](const std::string& name) {
+  partial_ = take_free_name(target_.file.parent_path(), [&](const std::string& name) {
     file_ = open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
     return file_ >= 0;
   });
@@ -128,7 +143,7 @@ void OutputFile::write(std::span<const std::byte> bytes) {
 }
 
 void OutputFile::flush() {
-  if (mode_ && fchmod(file_, *mode_) != 0) refuse(errno);
+  if (target_.mode && fchmod(file_, *target_.mode) != 0) refuse(errno);
   if (fsync(file_) != 0) refuse(errno);
 }
 
@@ -148,22 +163,27 @@ bool OutputFile::take_name(const std::string& name) {
   return error == 0;
 }
 
+void OutputFile::remove_old() {
+  flush();
+  if (unlink(target_.file.c_str()) != 0 && errno != ENOENT) refuse(errno);
+}
+
 void OutputFile::commit() {
   flush();
-  if (take_name(target_.string())) return;
+  if (take_name(target_.file.string())) return;
   if (partial_.empty()) {
     if (errno != EEXIST) refuse(errno);
-    partial_ = take_free_name(target_.parent_path(),
+    partial_ = take_free_name(target_.file.parent_path(),
                               [&](const std::string& name) { return take_name(name); });
     if (partial_.empty()) refuse(errno);
   }
-  if (std::rename(partial_.c_str(), target_.c_str()) != 0) refuse(errno);
+  if (std::rename(partial_.c_str(), target_.file.c_str()) != 0) refuse(errno);
   partial_.clear();
 }
 
 bool OutputFile::commit_new() {
   flush();
-  if (take_name(target_.string())) return true;
+  if (take_name(target_.file.string())) return true;
   if (errno != EEXIST) refuse(errno);
   return false;
 }

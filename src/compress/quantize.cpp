@@ -114,6 +114,16 @@ void check_room(const QuantizePlan& plan, const std::filesystem::path& path) {
        room.available);
 }
 
+// The first file of a split model is what it is opened by: while others are replaced there is none,
+// so that whatever ends the program, old and new files are never read as one model.
+void commit_together(std::deque<OutputFile>& files) {
+  if (files.size() > 1) files.front().remove_old();
+  while (!files.empty()) {
+    files.back().commit();
+    files.pop_back();
+  }
+}
+
 }  // namespace
 
 uint64_t TensorPlan::bytes() const {
@@ -212,10 +222,7 @@ std::vector<std::filesystem::path> write_quantized(const QuantizePlan& plan,
     }
     writer.write(files[i]);
   }
-  while (!files.empty()) {
-    files.back().commit();
-    files.pop_back();
-  }
+  commit_together(files);
   return paths;
 }
 

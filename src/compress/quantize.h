@@ -47,8 +47,10 @@ std::vector<std::filesystem::path> output_paths(const QuantizePlan& plan,
                                                 const QuantizeOutput& output);
 
 // Writes the model; at most one tensor is in memory. All files are opened first and take their
-// names when all are whole, the first of a split model last. What `progress` throws ends the
-// writing, and nothing has changed. Returns the names. Throws Error: like output_paths and
+// names when all are whole; the first of a split model, by which it is opened, is removed before
+// others are replaced and comes last, so that a break between them leaves no model rather than one
+// of old and new files. What `progress` throws ends the writing, and nothing has changed. Returns
+// the names. Throws Error: like output_paths and
 // OutputFile; bad_input naming tensor and index when a weight is NaN or infinite or too large for
 // the new type; failed when the disk refuses or has too little room.
 std::vector<std::filesystem::path> write_quantized(const QuantizePlan& plan,

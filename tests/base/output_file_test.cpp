@@ -70,6 +70,38 @@ TEST_P(OutputFileTest, CommitReplacesAndCommitNewDoesNot) {
   EXPECT_EQ(entries(), 2);
 }
 
+TEST_P(OutputFileTest, WhatIsReplacedMayBeRemovedBefore) {
+  folder_.write("file", "old");
+  fs::create_symlink("file", path("link"));
+  OutputFile file(path("link"), options());
+  file.write("new");
+  file.remove_old();
+  EXPECT_FALSE(fs::exists(path("file")));
+  file.remove_old();
+  file.commit();
+  EXPECT_EQ(test::read_file(path("file")), "new");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(entries(), 2);
+}
+
+TEST_P(OutputFileTest, FilesOfOthersInStickyFoldersAreRefusedAtOnce) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs files of two users";
+  constexpr uid_t kNobody = 65534;
+  folder_.write("file", "old");
+  fs::permissions(path("file"), fs::perms(0666));
+  fs::permissions(folder_.path(), fs::perms(01777));
+  ASSERT_EQ(seteuid(kNobody), 0);
+  std::string message;
+  try {
+    OutputFile(path("file"), options());
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  EXPECT_NO_THROW(OutputFile(path("another"), options()));
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_NE(message.find("not permitted"), std::string::npos) << message;
+}
+
 TEST_P(OutputFileTest, ModesFollowTheUmaskOrTheFileReplaced) {
   const mode_t before = umask(027);
   write(path("new"), "");

@@ -228,6 +228,28 @@ TEST(Quantize, WritingThatEndsEarlyLeavesEveryFileAsItWas) {
   EXPECT_EQ(test::read_file(paths[1]), "old");
 }
 
+TEST(Quantize, ABreakBetweenFilesLeavesNoMixOfOldAndNew) {
+  const Input in(tiny_file());
+  const QuantizePlan plan = plan_for(in.file, "Q8_0");
+  const TempDir folder;
+  const QuantizeOutput output{folder.path() / "x.gguf", 4096};
+  WorkerPool pool(1);
+  const auto paths = write_quantized(plan, output, pool, [](uint64_t) {});
+  ASSERT_GT(paths.size(), 2u);
+  EXPECT_EQ(GgufFile::open(paths[0]).file_names().size(), paths.size());
+  const auto put_folder_in_the_way = [&](uint64_t done) {
+    if (done > 0) return;
+    std::filesystem::remove(paths[1]);
+    std::filesystem::create_directory(paths[1]);
+  };
+  EXPECT_THROW(write_quantized(plan, output, pool, put_folder_in_the_way), Error);
+  EXPECT_FALSE(std::filesystem::exists(paths[0]));
+  EXPECT_TRUE(std::filesystem::exists(paths.back()));
+  std::filesystem::remove(paths[1]);
+  EXPECT_EQ(write_quantized(plan, output, pool, [](uint64_t) {}), paths);
+  EXPECT_EQ(GgufFile::open(paths[0]).file_names().size(), paths.size());
+}
+
 TEST(Quantize, VectorsOf16BitsBecomeF32) {
   GgufWriter writer;
   const std::vector<std::byte> ones = {std::byte{0x80}, std::byte{0x3f}, std::byte{0x80},
