@@ -13,6 +13,7 @@
 
 #include "api/answer_format.h"
 #include "base/error.h"
+#include "base/output_file.h"
 #include "base/write_all.h"
 #include "input_file.h"
 #include "text_lines.h"
@@ -29,7 +30,8 @@ constexpr std::string_view kLineHead = "{\"id\":\"batch_req_";
 AnswerFile::AnswerFile(const std::filesystem::path& path)
     // Without O_NONBLOCK a pipe would wait for a reader.
     : path_(path),
-      file_(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666)) {
+      file_(open(find_output_target(path).file.c_str(),
+                 O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666)) {
   if (file_ < 0) refuse("cannot open");
   try {
     struct stat status = {};

@@ -14,7 +14,7 @@ namespace arion::app {
 class AnswerFile {
  public:
   // Goes on with a file that exists; the half line of a crash at its end is cut off. Throws Error:
-  // usage when the file is no regular one, or another process writes it; bad_input naming the line
+  // usage like find_output_target, or when another process writes it; bad_input naming the line
   // when it holds anything but answers; failed when it cannot be written.
   explicit AnswerFile(const std::filesystem::path& path);
   ~AnswerFile();

@@ -9,6 +9,7 @@
 #include "base/real_math.h"
 #include "eval.h"
 #include "load_options.h"
+#include "text_option.h"
 #include "text_windows.h"
 #include "token_stream.h"
 
@@ -128,7 +129,9 @@ void add_eval_kl(CLI::App& eval, const GlobalOptions& global) {
   CLI::App* command = eval.add_subcommand("kl", "Divergence from a reference model");
   add_load_options(*command, options->load);
   add_window_options(*command, options->windows);
-  command->add_option("--reference", options->reference.model, "Model to compare with")->required();
+  command->add_option("--reference", options->reference.model, "Model to compare with")
+      ->required()
+      ->check(not_empty());
   command->add_option("--reference-act", options->reference.activations, "Its activations")
       ->check(CLI::IsMember({"int8", "bf16", "fp32", "f32"}))
       ->capture_default_str();

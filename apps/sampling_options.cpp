@@ -14,6 +14,7 @@
 #include "sample/presets.h"
 #include "terminal.h"
 #include "text/word_spellings.h"
+#include "text_option.h"
 
 namespace arion::app {
 namespace {
@@ -44,9 +45,9 @@ void add_number(CLI::App& command, const char* name, Number& value, const char* 
       ->capture_default_str();
 }
 
-void add_texts(CLI::App& command, const char* name, std::vector<std::string>& texts,
-               const char* text) {
-  command.add_option(name, texts, text)->group(kGroup)->allow_extra_args(false);
+CLI::Option* add_texts(CLI::App& command, const char* name, std::vector<std::string>& texts,
+                       const char* text) {
+  return command.add_option(name, texts, text)->group(kGroup)->allow_extra_args(false);
 }
 
 // What narrows or steers the choice by the logits alone.
@@ -109,7 +110,8 @@ void add_history_options(CLI::App& command, SamplingOptions& options) {
   add_texts(command, "--logit-bias", options.logit_bias,
             "ID=BIAS added to a token's logit, -inf forbids it; may be repeated");
   add_texts(command, "--bad-word", options.bad_words,
-            "Text that must not be written; may be repeated");
+            "Text that must not be written; may be repeated")
+      ->check(not_empty());
 }
 
 void add_guidance_options(CLI::App& command, SamplingOptions& options) {

@@ -7,11 +7,12 @@
 #include "base/real_math.h"
 #include "input_file.h"
 #include "number_option.h"
+#include "text_option.h"
 
 namespace arion::app {
 
 void add_window_options(CLI::App& command, WindowOptions& options) {
-  command.add_option("--file", options.file, "Text to evaluate on")->required();
+  command.add_option("--file", options.file, "Text to evaluate on")->required()->check(not_empty());
   command.add_option("-c,--ctx", options.size, "Tokens of a window; the second half is scored")
       ->check(number_from(4, 1 << 20))
       ->capture_default_str();
@@ -23,6 +24,7 @@ void add_window_options(CLI::App& command, WindowOptions& options) {
 std::vector<std::vector<TokenId>> read_windows(const Tokenizer& tokenizer,
                                                const WindowOptions& options) {
   const std::string text = read_input_file(options.file, "--file");
+  if (text.empty()) fail(ErrorCode::usage, "--file: '{}' is empty", options.file);
   std::vector<TokenId> tokens =
       tokenizer.encode(text, {.add_special = false, .parse_special = false});
   if (options.max_tokens > 0 && std::cmp_greater(tokens.size(), options.max_tokens)) {

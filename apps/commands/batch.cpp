@@ -9,6 +9,7 @@
 #include "command.h"
 #include "input_file.h"
 #include "load_options.h"
+#include "text_option.h"
 
 namespace arion::app {
 namespace {
@@ -73,14 +74,16 @@ void command_batch(CLI::App& program, const GlobalOptions& global) {
   auto options = std::make_shared<BatchOptions>();
   CLI::App* command =
       program.add_subcommand("batch", "Answers a file of requests in OpenAI's batch format");
-  command->add_option("IN", options->in, "File with one request per line")->required();
+  command->add_option("IN", options->in, "File with one request per line")
+      ->required()
+      ->check(not_empty());
   command
       ->add_option("OUT", options->out,
                    "File of answers, in the order in which they are done; one that exists is "
                    "continued")
       ->required();
   LoadOptions& load = options->answering.load;
-  command->add_option("-m,--model", load.model, kModelHelp);
+  command->add_option("-m,--model", load.model, kModelHelp)->check(not_empty());
   add_runner_options(*command, load);
   add_context_option(*command, load);
   add_answering_options(*command, options->answering);

@@ -20,6 +20,7 @@
 #include "runtime/input_squares.h"
 #include "runtime/sequence_stepper.h"
 #include "stop_request.h"
+#include "text_option.h"
 #include "text_windows.h"
 
 namespace arion::app {
@@ -155,8 +156,10 @@ void command_imatrix(CLI::App& program, const GlobalOptions& global) {
   command->get_option("--file")->required(false)->description("Text to run the model on");
   command->get_option("--ctx")->description("Tokens of a chunk, each run on its own");
   command->add_option("-o,--out", options->out, "GGUF file to write")->required();
-  command->add_option("--merge", options->merged,
-                      "Importance matrix of the same model to add; may be repeated");
+  command
+      ->add_option("--merge", options->merged,
+                   "Importance matrix of the same model to add; may be repeated")
+      ->check(not_empty());
   command->add_option("--save-every", options->save_every, "Chunks after which the file is saved")
       ->check(number_from(1, 1 << 30))
       ->capture_default_str();

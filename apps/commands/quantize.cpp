@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/worker_count.h"
 #include "command.h"
+#include "file_limit.h"
 #include "io/ggml_types.h"
 #include "model/hf_folder.h"
 #include "model/model.h"
@@ -23,6 +24,7 @@
 #include "overwriting.h"
 #include "stop_request.h"
 #include "terminal.h"
+#include "text_option.h"
 
 namespace arion::app {
 namespace {
@@ -115,6 +117,17 @@ GgufFile open_checked(const std::filesystem::path& path) {
   return file;
 }
 
+// All files of a split model are open at the same time.
+void check_file_limit(size_t files) {
+  constexpr size_t kOthers = 64;
+  const size_t limit = raise_file_limit();
+  if (files <= limit && limit - files >= kOthers) return;
+  fail(ErrorCode::usage,
+       "{} files would be written at the same time, but only {} may be open (ulimit -n); give a "
+       "larger --split-max-size",
+       files, limit);
+}
+
 void quantize(const QuantizeOptions& options) {
   const Mixture& mixture = require_mixture(options.type);
   std::vector<TypeOverride> overrides;
@@ -133,7 +146,9 @@ void quantize(const QuantizeOptions& options) {
   const QuantizeOutput output{options.out, options.split_bytes};
   std::vector<std::filesystem::path> inputs = files_of_model(in, file);
   if (importance) inputs.emplace_back(options.importance);
-  for (const auto& path : output_paths(plan, output)) check_output(inputs, path);
+  const std::vector<std::filesystem::path> outputs = output_paths(plan, output);
+  for (const auto& path : outputs) check_output(inputs, path);
+  check_file_limit(outputs.size());
   warn(plan);
   if (options.dry_run) {
     print_plan(plan);
@@ -163,12 +178,15 @@ void command_quantize(CLI::App& program, const GlobalOptions&) {
       ->add_option("IN", options->in,
                    "Model to read: a GGUF file or the first of several, a Hugging Face folder, or "
                    "the name of a fetched model")
-      ->required();
+      ->required()
+      ->check(not_empty());
   command->add_option("OUT", options->out, "File to write")->required();
   command->add_option("--type", options->type, "Mixture of types: Q4_K_M, Q8_0, BF16, ...")
       ->required();
-  command->add_option("--imatrix", options->importance,
-                      "Importance matrix, GGUF or .dat: errors count by it");
+  command
+      ->add_option("--imatrix", options->importance,
+                   "Importance matrix, GGUF or .dat: errors count by it")
+      ->check(not_empty());
   command->add_option("--keep", options->keep,
                       "PATTERN=TYPE: tensors whose names match get TYPE, or stay for 'source'; may "
                       "be repeated, the first match counts");

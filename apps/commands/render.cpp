@@ -14,6 +14,7 @@
 #include "chat/chat_template.h"
 #include "command.h"
 #include "input_file.h"
+#include "text_option.h"
 
 namespace arion::app {
 namespace {
@@ -98,13 +99,16 @@ void command_render(CLI::App& program, const GlobalOptions&) {
   CLI::App* command = program.add_subcommand(
       "render", "Prints the prompt that a chat template makes of a conversation");
   add_model_argument(*command, options->model, kTokenizerHelp);
-  CLI::Option* file = command->add_option("--template", options->template_file,
-                                          "Chat template in a file, instead of a model's");
+  CLI::Option* file = command
+                          ->add_option("--template", options->template_file,
+                                       "Chat template in a file, instead of a model's")
+                          ->check(not_empty());
   command
       ->add_option("--messages", options->messages_file,
                    "JSON file: a list of messages, or an object with messages, tools, documents "
                    "and template variables")
-      ->required();
+      ->required()
+      ->check(not_empty());
   command->add_option("--name", options->template_name,
                       "One of several templates of the model, such as tool_use");
   command

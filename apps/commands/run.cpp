@@ -12,6 +12,7 @@
 #include "command.h"
 #include "input_file.h"
 #include "load_options.h"
+#include "text_option.h"
 
 namespace arion::app {
 namespace {
@@ -111,7 +112,7 @@ void command_run(CLI::App& program, const GlobalOptions& global) {
   add_context_option(*command, options->load);
   command->add_option("-p,--prompt", options->prompt,
                       "Prompt; without -p and -f: chat, or standard input");
-  command->add_option("-f,--file", options->file, "File with the prompt");
+  command->add_option("-f,--file", options->file, "File with the prompt")->check(not_empty());
   command->add_option("--system", options->system, "System message");
   command->add_flag("--raw", options->chat.raw,
                     "Continue the text as it is, without a chat format");

@@ -1,6 +1,4 @@
 // arion serve: an OpenAI-compatible HTTP server.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,11 +6,13 @@
 
 #include "base/error.h"
 #include "command.h"
+#include "file_limit.h"
 #include "input_file.h"
 #include "load_options.h"
 #include "number_option.h"
 #include "server/server.h"
 #include "text_lines.h"
+#include "text_option.h"
 
 namespace arion::app {
 namespace {
@@ -30,14 +30,6 @@ struct ServeOptions {
   double target_step_ms = 0;
   double timeout_seconds = 0;
 };
-
-// Every connection is a file.
-void raise_file_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 std::chrono::milliseconds to_ms(double seconds) {
   return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
@@ -75,7 +67,7 @@ void serve(ServeOptions options, const GlobalOptions& global) {
   options.server.service.keep_alive = to_ms(options.keep_alive_seconds);
   options.server.drain = to_ms(options.drain_seconds);
   options.server.http.max_body_bytes = static_cast<size_t>(options.max_body_mib) << 20;
-  raise_file_limit();
+  raise_file_limit();  // every connection is a file
 
   const auto answering = load_answering_engine(options.answering, global);
   Server server(answering->engine(), answering->model(), options.server);
@@ -108,7 +100,8 @@ void command_serve(CLI::App& program, const GlobalOptions& global) {
                    "Key that requests must show; may be repeated. Other users of this machine see "
                    "command lines: prefer --api-key-file")
       ->allow_extra_args(false);
-  command->add_option("--api-key-file", options->api_key_file, "File with one key per line");
+  command->add_option("--api-key-file", options->api_key_file, "File with one key per line")
+      ->check(not_empty());
   command
       ->add_option("--scheduling-policy", options->policy,
                    "Who starts first: fcfs, priority (the field `priority`) or fair (clients in "

@@ -70,8 +70,10 @@ JsonObject::JsonObject(std::string_view text) {
   scan(text);
   try {
     value_ = std::make_unique<nlohmann::json>(nlohmann::json::parse(text));
-  } catch (const nlohmann::json::exception& error) {
-    refuse("", "the body is not valid JSON: {}", error.what());
+  } catch (const nlohmann::json::parse_error& error) {
+    refuse("", "not valid JSON at byte {}", error.byte);
+  } catch (const nlohmann::json::exception&) {
+    refuse("", "not valid JSON: a number is out of range");
   }
   if (!value_->is_object()) {
     refuse("", "the body is a JSON {}, expected an object", value_->type_name());

@@ -55,7 +55,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   const FileDescriptor file{open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) {
     const auto code = errno == ENOENT || errno == ENOTDIR ? ErrorCode::usage : ErrorCode::failed;
-    fail(code, "{}: cannot open: {}", name, std::strerror(errno));
+    fail(code, "{}: cannot open: {}", name.empty() ? "''" : name, std::strerror(errno));
   }
   const uint64_t size = regular_file_size(file.fd, name);
   if (size == 0) fail(ErrorCode::bad_input, "{}: the file is empty", name);

@@ -113,7 +113,17 @@ TEST(Batch, FilesThatAreNotItsOwnStayAsTheyAre) {
   const std::string in = folder.write("one.jsonl", line("a", prompt("a"))).string();
   EXPECT_EQ(run_arion("batch " + in + " " + in + " -m " + tiny()).exit_code, 2);
   EXPECT_EQ(read_file(in), line("a", prompt("a")));
-  EXPECT_EQ(run_arion("batch " + in + " " + folder.path().string() + " -m " + tiny()).exit_code, 1);
+  std::filesystem::create_symlink("nothing", folder.path() / "dangling");
+  for (const auto& [out, words] : {std::pair<const char*, const char*>{"", "is a folder"},
+                                   {"/absent/out", "there is no folder"},
+                                   {"/dangling", "is a symbolic link that leads to no file"}}) {
+    const Outcome outcome =
+        run_arion("batch " + in + " " + folder.path().string() + out + " -m " + tiny());
+    EXPECT_EQ(outcome.exit_code, 2) << out;
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << out << ": " << outcome.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "nothing"));
+  EXPECT_EQ(run_arion("batch " + in + " '' -m " + tiny()).exit_code, 2);
 }
 
 TEST(Batch, LinesThatAreNoRequestsAreNamed) {
@@ -131,7 +141,7 @@ TEST(Batch, LinesThatAreNoRequestsAreNamed) {
   EXPECT_EQ(message(good + "\r\n \n"), "accepted");
   EXPECT_EQ(message(good + good), "line 2: custom_id 'a' occurs twice");
   EXPECT_TRUE(message(good + "[]").starts_with("line 2: "));
-  EXPECT_TRUE(message("{").starts_with("line 1: "));
+  EXPECT_EQ(message(good + "{"), "line 2: not valid JSON at byte 2");
   EXPECT_EQ(message(R"({"url":"/v1/completions","body":{}})"),
             "line 1: custom_id is absent, expected a text of 1 to 512 bytes");
   EXPECT_EQ(message(R"({"custom_id":"a","url":"/v1/embeddings","body":{}})"),

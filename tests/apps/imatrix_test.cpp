@@ -101,6 +101,8 @@ TEST(Imatrix, ResumingNeedsATextAndOptionsAreExplained) {
   expect_usage("--file " + text + " --max-tokens x",
                "--max-tokens: expected a whole number from 0 to 1073741824, got 'x'");
   expect_usage("--file " + text + " --ctx 400", "fewer than one window of 400");
+  const std::string empty = folder.write("empty", "").string();
+  expect_usage("--file " + empty, "--file: '" + empty + "' is empty");
 }
 
 TEST(Imatrix, QuantizeTakesIt) {

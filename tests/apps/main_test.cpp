@@ -68,6 +68,19 @@ TEST(Program, NumbersThatAreNoneAreUsageErrors) {
   }
 }
 
+TEST(Program, EmptyNamesOfInputsAreRefused) {
+  for (const std::string arguments :
+       {"quantize '' out --type Q8_0", "quantize in out --type Q8_0 --imatrix ''",
+        "imatrix model --file '' -o out", "imatrix --merge '' -o out", "eval ppl model --file ''",
+        "eval kl model --reference '' --file text", "render --template '' --messages x",
+        "render model --messages ''", "batch '' out", "batch in out -m ''",
+        "serve model --api-key-file ''", "run model -f ''"}) {
+    const Outcome outcome = run_arion(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << arguments;
+    EXPECT_NE(outcome.err.find(": is empty"), std::string::npos) << arguments << outcome.err;
+  }
+}
+
 TEST(Program, AFullDiskIsAFailure) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   const std::string command = std::string(ARION_PROGRAM) + " --help >/dev/full 2>/dev/null";

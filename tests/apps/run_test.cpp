@@ -137,6 +137,7 @@ TEST(Run, RefusesOptionsOutOfRangeBeforeAModelIsLoaded) {
                             "--negative-prompt x",
                             "--negative-prompt x --guidance-scale 101",
                             "--negative-prompt x --guidance-scale nan",
+                            "--bad-word ''",
                             "--logprobs-of all"}) {
     const Outcome outcome = run_arion(std::string("run no/such/model.gguf -p x ") + wrong);
     EXPECT_EQ(outcome.exit_code, 2) << wrong;

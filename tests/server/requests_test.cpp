@@ -16,7 +16,7 @@ TEST(BadRequests, NameTheFieldAndWhatIsExpected) {
   TestServer server;
   const BadBody kBodies[] = {
       {R"([])", "", "expected an object"},
-      {R"({"prompt":)", "", "not valid JSON"},
+      {R"({"prompt":)", "", "not valid JSON at byte 11"},
       {"\xff", "", "not valid JSON"},
       {R"({})", "prompt", "no prompt"},
       {R"({"prompt":5})", "prompt", "expected a string"},
@@ -30,7 +30,7 @@ TEST(BadRequests, NameTheFieldAndWhatIsExpected) {
       {R"({"prompt":[65,18446744073709551615]})", "prompt", "18446744073709551615"},
       {R"({"prompt":"A","temperature":-0.1})", "temperature", "from 0 to 100"},
       {R"({"prompt":"A","temperature":"hot"})", "temperature", "expected a number"},
-      {R"({"prompt":"A","temperature":1e400})", "", "not valid JSON"},
+      {R"({"prompt":"A","temperature":1e400})", "", "not valid JSON: a number is out of range"},
       {R"({"prompt":"A","top_p":1.5})", "top_p", "from 0 to 1"},
       {R"({"prompt":"A","top_k":-2})", "top_k", "from -1"},
       {R"({"prompt":"A","n":0})", "n", "from 1"},
