@@ -351,6 +351,28 @@ bool requires_importance(const GgufTensor& tensor, uint32_t type, const Mixture&
   return std::ranges::count(kCoarse, type) > 0 || (type == kQ2_K && mixture.name == "Q2_K_S");
 }
 
+// Norms, biases and the like never get another type, nor does what cannot be decoded.
+bool may_change(const GgufTensor& tensor) {
+  return is_quantizable(tensor) && find_weight_format(tensor.type) != nullptr;
+}
+
+// Of a pattern that matches both, as * does, only what may change is meant.
+void check_is_of_use(const TypeOverride& choice, std::span<const GgufTensor> tensors) {
+  const GgufTensor* fixed = nullptr;
+  for (const GgufTensor& tensor : tensors) {
+    if (!matches(choice.pattern, tensor.name)) continue;
+    if (may_change(tensor) || !choice.type) return;
+    if (stored_type(tensor) == choice.type) return;
+    fixed = &tensor;
+  }
+  if (fixed == nullptr) {
+    fail(ErrorCode::usage, "no tensor of the model has a name like {}", printable(choice.pattern));
+  }
+  fail(ErrorCode::usage, "no tensor with a name like {} can become {}: {}, for one, stays {}",
+       printable(choice.pattern), ggml_type_name(*choice.type), printable(fixed->name),
+       ggml_type_name(stored_type(*fixed)));
+}
+
 }  // namespace
 
 std::span<const Mixture> mixtures() {
@@ -364,13 +386,14 @@ const Mixture& require_mixture(std::string_view name) {
   if (found != kMixtures.end()) return *found;
   std::vector<std::string_view> names;
   for (const Mixture& mixture : kMixtures) names.push_back(mixture.name);
-  fail(ErrorCode::usage, "unknown type {}; known are {}", printable(name), fmt::join(names, ", "));
+  fail(ErrorCode::usage, "unknown type '{}'; known are {}", printable(name),
+       fmt::join(names, ", "));
 }
 
 TypeOverride parse_type_override(std::string_view text) {
   const size_t equals = text.rfind('=');
   if (equals == std::string_view::npos || equals == 0) {
-    fail(ErrorCode::usage, "{}: expected PATTERN=TYPE, such as blk.*.attn_v.weight=Q8_0",
+    fail(ErrorCode::usage, "'{}': expected PATTERN=TYPE, such as blk.*.attn_v.weight=Q8_0",
          printable(text));
   }
   TypeOverride out{std::string(text.substr(0, equals)), {}};
@@ -378,13 +401,13 @@ TypeOverride parse_type_override(std::string_view text) {
   if (type == "SOURCE") return out;
   if (type.empty()) {
     fail(ErrorCode::usage,
-         "{}: the type is missing; expected PATTERN=TYPE, such as blk.*.attn_v.weight=Q8_0, or "
+         "'{}': the type is missing; expected PATTERN=TYPE, such as blk.*.attn_v.weight=Q8_0, or "
          "PATTERN=source",
          printable(text));
   }
   const WeightFormat* const format = find_weight_format(std::string_view(type));
   if (format == nullptr) {
-    fail(ErrorCode::usage, "{}: there is no tensor type {}", printable(text), printable(type));
+    fail(ErrorCode::usage, "'{}': there is no tensor type {}", printable(text), printable(type));
   }
   out.type = format->gguf_type();
   return out;
@@ -392,14 +415,7 @@ TypeOverride parse_type_override(std::string_view text) {
 
 std::vector<TypeChoice> choose_types(const GgufFile& file, const MixtureOptions& options) {
   const std::span<const GgufTensor> tensors = file.tensors();
-  for (const TypeOverride& choice : options.overrides) {
-    const bool is_used = std::ranges::any_of(
-        tensors, [&](const GgufTensor& tensor) { return matches(choice.pattern, tensor.name); });
-    if (!is_used) {
-      fail(ErrorCode::usage, "no tensor of the model has a name like {}",
-           printable(choice.pattern));
-    }
-  }
+  for (const TypeOverride& choice : options.overrides) check_is_of_use(choice, tensors);
   const ModelFacts model = facts_of(file);
   const Rules rules(model, options);
 
@@ -420,7 +436,7 @@ std::vector<TypeChoice> choose_types(const GgufFile& file, const MixtureOptions&
     const GgufTensor& tensor = tensors[i];
     TypeChoice& choice = choices[i];
     choice.type = choice.wanted = stored_type(tensor);
-    if (!is_quantizable(tensor) || find_weight_format(tensor.type) == nullptr) continue;
+    if (!may_change(tensor)) continue;
     Place place{.role = tensor_role(tensor.name), .cols = tensor.cols()};
     place.is_stack = tensor.ne[2] > 1;
     place.count =

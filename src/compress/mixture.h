@@ -49,7 +49,7 @@ struct TypeChoice {
 };
 
 // One choice for each tensor of the file, in its order. Throws Error{usage} naming a pattern of the
-// overrides that no tensor matches.
+// overrides that no tensor matches, or only such that cannot have its type.
 std::vector<TypeChoice> choose_types(const GgufFile& file, const MixtureOptions& options);
 
 }  // namespace arion

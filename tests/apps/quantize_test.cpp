@@ -81,6 +81,15 @@ TEST(QuantizeCommand, TakesArchitecturesThatItDoesNotKnow) {
       << outcome.err;
 }
 
+TEST(QuantizeCommand, MoreFilesThanMayBeOpenAreRefused) {
+  const TempDir folder;
+  const Outcome outcome = run_arion("quantize " + tiny() + " " + (folder.path() / "q").string() +
+                                        " --type F32 --split-max-size 1",
+                                    "", "sh -c 'ulimit -n 70; exec \"$@\"' sh");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("but only 70 may be open"), std::string::npos) << outcome.err;
+}
+
 TEST(QuantizeCommand, RefusesFoldersWhoseConfigurationDoesNotFit) {
   const TempDir folder;
   const auto in = folder.path() / "hf";
@@ -107,6 +116,8 @@ TEST(QuantizeCommand, OptionsThatCannotBeMeantAreRefused) {
   const std::pair<const char*, const char*> cases[] = {
       {"--keep 'blk.9*=F16'", "no tensor of the model has a name like blk.9*"},
       {"--keep 'blk.*='", "expected PATTERN=TYPE"},
+      {"--keep '='", "'=': expected PATTERN=TYPE"},
+      {"--keep '*_norm.weight=F16'", "no tensor with a name like *_norm.weight can become F16"},
       {"--split-max-size -1", "--split-max-size: expected a size from 1 to"},
       {"--split-max-size 0", "--split-max-size: expected a size from 1 to"},
       {"--split-max-size ''", "--split-max-size: expected a size from 1 to"},

@@ -109,13 +109,21 @@ TEST(Mixture, OverridesGoFirstAndPureMixturesAreOfOneType) {
 
 TEST(Mixture, UnknownNamesAreRefused) {
   EXPECT_THROW(require_mixture("Q4_K_XL"), Error);
-  EXPECT_THROW(require_mixture(""), Error);
+  try {
+    require_mixture("");
+    ADD_FAILURE() << "a mixture without a name";
+  } catch (const Error& error) {
+    EXPECT_TRUE(std::string_view(error.what()).starts_with("unknown type ''; known are "));
+  }
   for (const char* text : {"", "=Q8_0", "blk", "blk.*=", "blk.*=Q9"}) {
     EXPECT_THROW(parse_type_override(text), Error) << text;
   }
-  const std::vector<TypeOverride> unused = {parse_type_override("blk.?.attn_x*=F16")};
-  EXPECT_THROW(types_of(model_file(), {.mixture = require_mixture("Q4_0"), .overrides = unused}),
-               Error);
+  for (const char* text : {"blk.?.attn_x*=F16", "*norm.weight=Q8_0"}) {
+    const std::vector<TypeOverride> useless = {parse_type_override(text)};
+    EXPECT_THROW(types_of(model_file(), {.mixture = require_mixture("Q4_0"), .overrides = useless}),
+                 Error)
+        << text;
+  }
 }
 
 }  // namespace
