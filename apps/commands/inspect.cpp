@@ -1,6 +1,7 @@
 // arion inspect: what is in a model file, without loading weights.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -25,6 +26,7 @@
 #include "memory_text.h"
 #include "model/hf_folder.h"
 #include "model/model.h"
+#include "model/spec.h"
 #include "quant/weight_format.h"
 #include "runtime/memory_plan.h"
 
@@ -86,10 +88,15 @@ ordered_json value_to_json(const GgufEntry& entry, bool full) {
   return values;
 }
 
-// Empty for a file that holds only a vocabulary.
+bool is_of_unknown_architecture(const GgufFile& file) {
+  const std::string_view name = file.metadata().require_string("general.architecture");
+  return std::ranges::count(arch_specs(), name, &ArchSpec::name) == 0;
+}
+
+// Empty for a file that holds only a vocabulary, and where nothing is known of the architecture.
 std::optional<MemoryPlan> memory_of(const std::filesystem::path& path) {
   GgufFile file = open_model(path);
-  if (file.tensors().empty()) return std::nullopt;
+  if (file.tensors().empty() || is_of_unknown_architecture(file)) return std::nullopt;
   Model model = describe_model(std::move(file));
   run_passes(model.graph, all_passes(), {});
   return plan_memory(model, {}, {.logit_rows = kGenerationLogitRows}, default_worker_count());
@@ -216,6 +223,9 @@ void inspect(const InspectOptions& options) {
   if (is_importance_matrix(file.metadata())) return print_importance(path);
   if (const auto memory = memory_of(path)) {
     fmt::print("\n{}", memory_text(*memory, default_worker_count()));
+  } else if (!file.tensors().empty()) {
+    fmt::print("\nThe memory needed is not known: this version does not run architecture '{}'\n",
+               printable(file.metadata().require_string("general.architecture")));
   }
 }
 

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compress/importance.h"
+#include "model/edit_model.h"
 #include "program.h"
 
 namespace arion::test {
@@ -54,6 +55,21 @@ TEST(Inspect, RefusesWhatIsNoModel) {
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_NE(outcome.err.find("x.gguf"), std::string::npos) << outcome.err;
   EXPECT_EQ(outcome.out, "");
+}
+
+TEST(Inspect, ShowsModelsOfArchitecturesThatItDoesNotKnow) {
+  const TempDir folder;
+  const Edit edit{{"general.architecture"},
+                  [](GgufWriter& w) { w.add_string("general.architecture", "other"); }};
+  const std::string path = folder.write("x.gguf", edit_model(read_file(tiny()), edit)).string();
+  const Outcome text = run_arion("inspect " + path);
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_NE(text.out.find("memory needed is not known"), std::string::npos) << text.out;
+  const Outcome outcome = run_arion("inspect --json " + path);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_TRUE(json.at("memory").is_null());
+  EXPECT_FALSE(json["tensors"].empty());
 }
 
 TEST(Inspect, EveryTruncationOfAModelIsAnError) {
