@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "api/api_error.h"
-#include "fnv1a.h"
+#include "base/fnv1a.h"
 #include "text_lines.h"
 
 namespace arion::app {

@@ -7,9 +7,9 @@
 
 #include "assembly/model_path.h"
 #include "base/error.h"
+#include "base/fnv1a.h"
 #include "base/output_file.h"
 #include "eval.h"
-#include "fnv1a.h"
 #include "input_file.h"
 #include "load_options.h"
 #include "model/hf_folder.h"

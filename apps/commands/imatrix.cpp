@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "assembly/model_path.h"
 #include "assembly/model_text.h"
 #include "base/error.h"
+#include "base/fnv1a.h"
 #include "command.h"
 #include "compress/importance.h"
 #include "load_options.h"
@@ -90,6 +92,35 @@ ImportanceMatrix load_earlier(const ImatrixOptions& options) {
   return earlier;
 }
 
+using Chunk = std::vector<TokenId>;
+
+void add_chunk(Fnv1a& mark, const Chunk& chunk) {
+  mark.add(std::as_bytes(std::span(chunk)));
+}
+
+// The mark of the tokens that `earlier` holds. Throws Error{usage} when it says that it holds sums
+// of another model or text than these.
+Fnv1a check_same(const ImportanceMatrix& earlier, uint64_t model, const std::vector<Chunk>& chunks,
+                 const ImatrixOptions& options) {
+  if (earlier.model_mark != 0 && earlier.model_mark != model) {
+    fail(ErrorCode::usage, "{} was collected from another model; write another file and merge them",
+         options.out);
+  }
+  if (earlier.token_mark != 0 && earlier.chunks > chunks.size()) {
+    fail(ErrorCode::usage, "{} holds {} chunks, more than the {} of {}", options.out,
+         earlier.chunks, chunks.size(), options.windows.file);
+  }
+  Fnv1a tokens;
+  for (size_t i = 0; i < std::min<size_t>(earlier.chunks, chunks.size()); ++i) {
+    add_chunk(tokens, chunks[i]);
+  }
+  if (earlier.token_mark != 0 && earlier.token_mark != tokens.value()) {
+    fail(ErrorCode::usage, "{} has changed since {} was collected from it; start anew",
+         options.windows.file, options.out);
+  }
+  return tokens;
+}
+
 ImportanceMatrix collect(ImatrixOptions options, const GlobalOptions& global) {
   options.load.context = options.windows.size;
   options.load.passes = InputSquares::kPasses;
@@ -98,6 +129,8 @@ ImportanceMatrix collect(ImatrixOptions options, const GlobalOptions& global) {
   LoadedModel loaded = load_model(options.load, global);
   const Tokenizer tokenizer = load_model_text(options.load.model).tokenizer;
   const auto chunks = read_windows(tokenizer, options.windows);
+  const uint64_t model = model_mark(open_model(resolve_model(options.load.model)));
+  Fnv1a tokens = check_same(earlier, model, chunks, options);
   Collector collector(*loaded.runner, options);
   const auto result = [&](size_t done) {
     ImportanceMatrix sums = collector.sums();
@@ -105,6 +138,8 @@ ImportanceMatrix collect(ImatrixOptions options, const GlobalOptions& global) {
     sums.chunks = static_cast<uint32_t>(done) - earlier.chunks;
     sums.chunk_tokens = static_cast<uint32_t>(options.windows.size);
     sums.add(earlier);
+    sums.model_mark = model;
+    sums.token_mark = tokens.value();
     return sums;
   };
   if (earlier.chunks >= chunks.size()) return earlier;
@@ -112,6 +147,7 @@ ImportanceMatrix collect(ImatrixOptions options, const GlobalOptions& global) {
   Progress progress("collecting", chunks.size());
   for (size_t i = earlier.chunks; i < chunks.size(); ++i) {
     collector.run(chunks[i], stop);
+    add_chunk(tokens, chunks[i]);
     progress.update(i + 1);
     if ((i + 1) % options.save_every == 0) result(i + 1).save(options.out);
   }

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/fnv1a.h"
 #include "base/mapped_file.h"
 #include "io/gguf.h"
 #include "io/gguf_writer.h"
@@ -21,7 +22,8 @@ namespace {
 constexpr std::string_view kSums = ".in_sum2";
 constexpr std::string_view kCounts = ".counts";
 constexpr std::string_view kFileKind = "general.type", kDatasets = "imatrix.datasets",
-                           kChunks = "imatrix.chunk_count", kChunkTokens = "imatrix.chunk_size";
+                           kChunks = "imatrix.chunk_count", kChunkTokens = "imatrix.chunk_size",
+                           kModelMark = "arion.imatrix.model", kTokenMark = "arion.imatrix.tokens";
 constexpr uint32_t kImportanceType = 0;
 
 // The older form counts chunks of a length it does not name; this one is usual.
@@ -70,6 +72,8 @@ ImportanceMatrix load_gguf(const GgufFile& gguf, const std::string& file) {
   }
   out.chunks = u32_of(file, metadata, kChunks);
   out.chunk_tokens = u32_of(file, metadata, kChunkTokens);
+  out.model_mark = metadata.get_unsigned(kModelMark).value_or(0);
+  out.token_mark = metadata.get_unsigned(kTokenMark).value_or(0);
   for (const GgufTensor& tensor : gguf.tensors()) {
     if (!tensor.name.ends_with(kSums)) continue;
     const std::string name(tensor.name.substr(0, tensor.name.size() - kSums.size()));
@@ -178,6 +182,25 @@ bool is_importance_matrix(const GgufMetadata& metadata) {
                                  : metadata.has(kChunks);
 }
 
+uint64_t model_mark(const GgufFile& model) {
+  constexpr size_t kSamples = 16, kSampleBytes = 64;  // of a tensor, evenly spaced
+  Fnv1a hash;
+  for (const GgufEntry& entry : model.metadata().entries()) {
+    hash.add(std::as_bytes(std::span(entry.key)));
+    hash.add(entry.payload);
+  }
+  for (const GgufTensor& tensor : model.tensors()) {
+    hash.add(std::as_bytes(std::span(tensor.name)));
+    hash.add(std::as_bytes(std::span(&tensor.type, 1)));
+    hash.add(std::as_bytes(std::span(tensor.ne)));
+    const size_t step = std::max(tensor.data.size() / kSamples, kSampleBytes);
+    for (size_t at = 0; at < tensor.data.size(); at += step) {
+      hash.add(tensor.data.subspan(at, std::min(kSampleBytes, tensor.data.size() - at)));
+    }
+  }
+  return std::max<uint64_t>(hash.value(), 1);
+}
+
 ImportanceMatrix ImportanceMatrix::load(const std::filesystem::path& path) {
   const MappedFile file(path);
   constexpr char kMagic[4] = {'G', 'G', 'U', 'F'};
@@ -208,6 +231,7 @@ void ImportanceMatrix::add(const ImportanceMatrix& other) {
   }
   chunks = chunks <= UINT32_MAX - other.chunks ? chunks + other.chunks : UINT32_MAX;
   if (chunk_tokens == 0) chunk_tokens = other.chunk_tokens;
+  model_mark = token_mark = 0;
 }
 
 void ImportanceMatrix::save(const std::filesystem::path& path) const {
@@ -216,6 +240,8 @@ void ImportanceMatrix::save(const std::filesystem::path& path) const {
   writer.add_strings(kDatasets, datasets);
   writer.add_u32(kChunks, chunks);
   writer.add_u32(kChunkTokens, chunk_tokens);
+  if (model_mark != 0) writer.add_u64(kModelMark, model_mark);
+  if (token_mark != 0) writer.add_u64(kTokenMark, token_mark);
   const auto add_tensor = [&](std::string name, std::span<const float> values, uint64_t rows) {
     const auto bytes = std::as_bytes(values);
     writer.add_tensor(name, std::vector<uint64_t>{values.size() / rows, rows}, kImportanceType,

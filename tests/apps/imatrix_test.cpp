@@ -1,7 +1,10 @@
 // arion imatrix and quantize: from a text to a file that another run reads.
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "compress/importance.h"
+#include "model/edit_model.h"
 #include "program.h"
 
 namespace arion::test {
@@ -65,6 +68,43 @@ TEST(Imatrix, GoesOnWhereItEnded) {
                 .exit_code,
             2)
       << "chunks of another size";
+}
+
+TEST(Imatrix, DoesNotGoOnWithSumsOfAnotherTextOrModel) {
+  const TempDir folder;
+  const std::string text = folder.write("text", letters_of(200)).string();
+  const auto sums = collect(folder, "sums", "--max-tokens 70 --file " + text);
+  const std::string before = read_file(sums);
+  const Edit edit{{"output_norm.weight"}, [](GgufWriter& w) {
+                    const std::vector<float> ones(64, 1.5f);
+                    const auto bytes = std::as_bytes(std::span(ones));
+                    w.add_tensor("output_norm.weight", std::vector<uint64_t>{64}, 0,
+                                 {bytes.begin(), bytes.end()});
+                  }};
+  const std::string other =
+      folder.write("other.gguf", edit_model(read_file(layered_model()), edit)).string();
+  const auto resume = [&](const std::string& model) {
+    return run_arion("imatrix " + model + " --ctx 32 --resume --file " + text + " -o " +
+                     sums.string());
+  };
+  const auto expect_refused = [&](const std::string& model, const std::string& words) {
+    const Outcome outcome = resume(model);
+    EXPECT_EQ(outcome.exit_code, 2) << words;
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
+    EXPECT_EQ(read_file(sums), before);
+  };
+  expect_refused(other, "was collected from another model");
+  folder.write("text", "x" + letters_of(200));
+  expect_refused(layered_model(), text + " has changed");
+  folder.write("text", letters_of(40));
+  expect_refused(layered_model(), "more than the 1 of");
+  folder.write("text", letters_of(300));  // longer, but the same so far
+  EXPECT_EQ(resume(layered_model()).exit_code, 0);
+  auto unmarked = ImportanceMatrix::load(sums);
+  EXPECT_NE(unmarked.model_mark, 0u);
+  unmarked.model_mark = unmarked.token_mark = 0;
+  unmarked.save(sums);
+  EXPECT_EQ(resume(other).exit_code, 0) << "files of other programs";
 }
 
 TEST(Imatrix, MatricesAreMergedWithoutAModel) {

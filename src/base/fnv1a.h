@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace arion::app {
+namespace arion {
 
 class Fnv1a {
  public:
@@ -19,4 +19,4 @@ class Fnv1a {
   uint64_t state_ = 0xcbf29ce484222325;
 };
 
-}  // namespace arion::app
+}  // namespace arion
