@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "assembly/model_path.h"
@@ -85,6 +86,23 @@ void refuse_fallbacks(const QuantizePlan& plan) {
        printable(found->source->name), found->source->cols(), ggml_type_name(found->wanted));
 }
 
+// One message for all tensors that fall back alike; --dry-run lists them.
+void warn_of_fallbacks(const QuantizePlan& plan) {
+  std::map<std::tuple<uint64_t, uint32_t, uint32_t>, std::vector<const TensorPlan*>> alike;
+  for (const TensorPlan& tensor : plan.tensors) {
+    if (!tensor.is_fallback()) continue;
+    alike[{tensor.source->cols(), tensor.wanted, tensor.type}].push_back(&tensor);
+  }
+  for (const auto& [key, tensors] : alike) {
+    const auto& [cols, wanted, type] = key;
+    const std::string first = printable(tensors.front()->source->name);
+    log(LogLevel::warning, "{} rows of {} columns: {} instead of {}",
+        tensors.size() == 1 ? first + " has"
+                            : fmt::format("{} and {} more have", first, tensors.size() - 1),
+        cols, ggml_type_name(type), ggml_type_name(wanted));
+  }
+}
+
 void warn(const QuantizePlan& plan) {
   if (plan.file->metadata().get_string("tokenizer.ggml.model") == "none") {
     log(LogLevel::warning, "there is no tokenizer: the file written can take token ids only");
@@ -97,12 +115,7 @@ void warn(const QuantizePlan& plan) {
     log(LogLevel::warning, "{} is quantised already; rounding twice loses more than once",
         printable(coarse->source->name));
   }
-  for (const TensorPlan& tensor : plan.tensors) {
-    if (!tensor.is_fallback()) continue;
-    log(LogLevel::warning, "{} has rows of {} columns: {} instead of {}",
-        printable(tensor.source->name), tensor.source->cols(), ggml_type_name(tensor.type),
-        ggml_type_name(tensor.wanted));
-  }
+  warn_of_fallbacks(plan);
 }
 
 // A model that can be run is checked as it is then. Of others only the types of tensors are known.
@@ -168,6 +181,23 @@ void quantize(const QuantizeOptions& options) {
   for (const auto& path : paths) fmt::print("{}\n", path.string());
 }
 
+// Names of the mixtures, a few per line.
+std::string type_list() {
+  std::string text = "Types:";
+  size_t line = 0;  // where it begins
+  for (const Mixture& mixture : mixtures()) {
+    if (text.size() + mixture.name.size() - line > 78) {
+      text += "\n      ";
+      line = text.size() - 6;
+    }
+    text += fmt::format(" {}", mixture.name);
+  }
+  return text +
+         "\nQ4_K_M suits most models; those of fewer than 3 bits want an --imatrix. MXFP4_MOE is "
+         "for "
+         "mixtures of experts.";
+}
+
 }  // namespace
 
 void command_quantize(CLI::App& program, const GlobalOptions&) {
@@ -181,15 +211,16 @@ void command_quantize(CLI::App& program, const GlobalOptions&) {
       ->required()
       ->check(not_empty());
   command->add_option("OUT", options->out, "File to write")->required();
-  command->add_option("--type", options->type, "Mixture of types: Q4_K_M, Q8_0, BF16, ...")
+  command
+      ->add_option("--type", options->type, "Mixture of types: Q4_K_M, Q8_0, BF16, ..., see below")
       ->required();
   command
       ->add_option("--imatrix", options->importance,
                    "Importance matrix, GGUF or .dat: errors count by it")
       ->check(not_empty());
   command->add_option("--keep", options->keep,
-                      "PATTERN=TYPE: tensors whose names match get TYPE, or stay for 'source'; may "
-                      "be repeated, the first match counts");
+                      "PATTERN=TYPE: tensors whose whole names match, * for anything, get TYPE, or "
+                      "stay as they are for 'source'; may be repeated, the first match counts");
   command->add_option("-t,--threads", options->threads, "Threads; 0: all cores")
       ->check(number_from(0, 1024));
   command
@@ -201,6 +232,8 @@ void command_quantize(CLI::App& program, const GlobalOptions&) {
   command->add_flag("--no-fallback", options->forbids_fallback,
                     "Fail where rows do not divide into the blocks of their type");
   command->footer(
+      type_list() +
+      "\n\n"
       "Examples:\n"
       "  arion quantize model-bf16.gguf model-q4_k_m.gguf --type Q4_K_M --imatrix model.imatrix\n"
       "  arion quantize hugging-face-folder model-bf16.gguf --type BF16\n"
