@@ -32,6 +32,25 @@ class ExpressionParser {
   enum class Form : uint8_t { expressions, targets, targets_or_attributes };
   using Level = ExprPtr (ExpressionParser::*)();
 
+  // Counts calls within calls, of which there are a limited number.
+  class Nesting {
+   public:
+    explicit Nesting(ExpressionParser& parser) : parser_(parser) {
+      if (++parser_.nesting_ > kMaxNesting) {
+        fail_at(parser_.tokens_.current().at, "expressions are nested more than {} levels deep",
+                kMaxNesting);
+      }
+    }
+    ~Nesting() { --parser_.nesting_; }
+    Nesting(const Nesting&) = delete;
+    Nesting& operator=(const Nesting&) = delete;
+
+   private:
+    static constexpr uint32_t kMaxNesting = 150;
+
+    ExpressionParser& parser_;
+  };
+
   ExprPtr comma_list(Form form, IfElse if_else, std::string_view end_name, bool is_parenthesised);
   bool ends_tuple(std::string_view end_name) const;
   ExprPtr conditional();
@@ -63,12 +82,7 @@ class ExpressionParser {
 
   // A chain of binary operators, the left ones first.
   ExprPtr chain(Level operand, std::initializer_list<std::pair<std::string_view, BinaryOp>> ops);
-  template <typename Node>
-  ExprPtr make(Position at, Node node, uint32_t height_below);
   void check_target(const Expr& target) const;
-
-  // Counts nested calls of itself.
-  class Nesting;
 
   TokenStream& tokens_;
   Heap& heap_;
