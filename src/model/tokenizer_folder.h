@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "text/pipeline/tokenizer_config.h"
 #include "text/tokenizer.h"
-#include "text/tokenizer_config.h"
 
 namespace arion {
 

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "io/gguf_writer.h"
-#include "text/tokenizer_config.h"
+#include "text/pipeline/tokenizer_config.h"
 #include "text/vocabulary.h"
 
 namespace arion {

@@ -1,8 +1,6 @@
 // The inverse of encoding: bytes of tokens, less the spaces that encoding added.
 #include "text/detokenizer.h"
 
-#include "text/pipeline/pipeline.h"
-
 namespace arion {
 
 Detokenizer::Detokenizer(const Tokenizer& tokenizer, DetokenizeOptions options)
@@ -41,8 +39,8 @@ std::string Detokenizer::finish() {
 
 std::string decode_bytes(const Tokenizer& tokenizer, std::span<const int32_t> ids,
                          DetokenizeOptions options) {
-  if (tokenizer.pipeline() != nullptr && !options.continues_text) {
-    return tokenizer.pipeline()->decode(ids, options.show_control);
+  if (tokenizer.text_model() != nullptr && !options.continues_text) {
+    return tokenizer.text_model()->decode(ids, options.show_control);
   }
   Detokenizer detokenizer(tokenizer, options);
   std::string bytes;

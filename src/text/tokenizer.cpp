@@ -9,7 +9,6 @@
 #include "text/end_of_generation.h"
 #include "text/longest_match.h"
 #include "text/normalized_model.h"
-#include "text/pipeline/pipeline.h"
 #include "text/pre_tokenizer.h"
 #include "text/sentencepiece.h"
 #include "text/unigram_tokens.h"
@@ -110,32 +109,22 @@ std::unique_ptr<const TokenModel> Tokenizer::make_model() const {
                                          has_space_prefix_ ? SpacePrefix::add : SpacePrefix::none);
 }
 
-Tokenizer::Tokenizer(std::unique_ptr<const Pipeline> pipeline, const SpecialIds& special)
-    : pipeline_(std::move(pipeline)) {
+Tokenizer::Tokenizer(std::unique_ptr<const TextModel> model, const SpecialIds& special)
+    : text_model_(std::move(model)) {
   vocabulary_.model = "tokenizer.json";
   vocabulary_.special = special;
-  for (int32_t id = 0; id < pipeline_->size(); ++id) {
-    vocabulary_.tokens.emplace_back(pipeline_->spelling(id));
-    vocabulary_.types.push_back(TokenType::normal);
+  for (int32_t id = 0; id < text_model_->size(); ++id) {
+    vocabulary_.tokens.emplace_back(text_model_->spelling(id));
+    vocabulary_.types.push_back(text_model_->type(id));
+    text_model_bytes_.add(is_control(id) ? spelling(id) : text_model_->decode_inside(id));
   }
-  for (const AddedToken& token : pipeline_->added_tokens()) {
-    vocabulary_.types[token.id] = TokenType::user_defined;
-  }
-  for (int32_t id = 0; id < pipeline_->size(); ++id) {
-    if (pipeline_->is_special(id)) vocabulary_.types[id] = TokenType::control;
-    pipeline_bytes_.add(is_control(id) ? spelling(id) : pipeline_->decode_inside(id));
-  }
-  const std::vector<int32_t> around = pipeline_->add_special({});
+  const std::vector<int32_t> around = text_model_->add_special({});
   adds_bos_ = special.bos && !around.empty() && around.front() == *special.bos;
   adds_eos_ = special.eos && !around.empty() && around.back() == *special.eos;
-  has_space_prefix_ = pipeline_->strips_first_space();
+  has_space_prefix_ = text_model_->strips_first_space();
   end_of_generation_ = find_end_of_generation(vocabulary_);
   find_specials();
 }
-
-Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
-Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
-Tokenizer::~Tokenizer() = default;
 
 void Tokenizer::find_specials() {
   std::vector<SpecialMatcher::Token> specials;
@@ -196,9 +185,9 @@ std::vector<int32_t> Tokenizer::encode(std::span<const PromptPiece> pieces,
 std::vector<int32_t> Tokenizer::encode(std::string_view text,
                                        std::span<const TextRange> control_ranges,
                                        EncodeOptions options) const {
-  if (pipeline_) {
-    std::vector<int32_t> ids = pipeline_->encode(text, control_ranges);
-    return options.add_special ? pipeline_->add_special(std::move(ids)) : ids;
+  if (text_model_) {
+    std::vector<int32_t> ids = text_model_->encode(text, control_ranges);
+    return options.add_special ? text_model_->add_special(std::move(ids)) : ids;
   }
   std::vector<int32_t> ids;
   const SpecialIds& special = vocabulary_.special;
@@ -228,7 +217,7 @@ const std::string& Tokenizer::spelling(int32_t id) const {
 
 std::string_view Tokenizer::bytes(int32_t id) const {
   check_id(id);
-  return pipeline_ ? pipeline_bytes_[id] : model_->bytes(id);
+  return text_model_ ? text_model_bytes_[id] : model_->bytes(id);
 }
 
 TokenType Tokenizer::type(int32_t id) const {

@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "text/special_matcher.h"
+#include "text/text_model.h"
 #include "text/token_model.h"
 #include "text/token_table.h"
 #include "text/vocabulary.h"
 
 namespace arion {
-
-class Pipeline;
 
 struct EncodeOptions {
   bool add_special = true;    // BOS and EOS where the model wants them
@@ -35,10 +34,7 @@ class Tokenizer {
   // Validates the vocabulary; throws Error.
   explicit Tokenizer(Vocabulary vocabulary);
   // A tokenizer of a Hugging Face folder. `special` names the ids its configuration gives.
-  Tokenizer(std::unique_ptr<const Pipeline> pipeline, const SpecialIds& special);
-  Tokenizer(Tokenizer&&) noexcept;
-  Tokenizer& operator=(Tokenizer&&) noexcept;
-  ~Tokenizer();
+  Tokenizer(std::unique_ptr<const TextModel> model, const SpecialIds& special);
 
   // `text` may be any bytes.
   std::vector<int32_t> encode(std::string_view text, EncodeOptions options = {}) const;
@@ -62,9 +58,9 @@ class Tokenizer {
   // Whether encoding puts a space in front of text that decoding must take away.
   bool has_space_prefix() const { return has_space_prefix_; }
   // Whether it does so behind special tokens, too, not only where the text starts.
-  bool prefixes_every_part() const { return pipeline_ == nullptr; }
+  bool prefixes_every_part() const { return text_model_ == nullptr; }
   // Null for a vocabulary of a GGUF file.
-  const Pipeline* pipeline() const { return pipeline_.get(); }
+  const TextModel* text_model() const { return text_model_.get(); }
   const std::string& model() const { return vocabulary_.model; }
   const std::string& pre() const { return vocabulary_.pre; }
 
@@ -82,8 +78,8 @@ class Tokenizer {
   bool has_space_prefix_ = false;
   std::vector<int32_t> end_of_generation_;   // ascending
   std::unique_ptr<const TokenModel> model_;  // one of these two is set
-  std::unique_ptr<const Pipeline> pipeline_;
-  TokenBytes pipeline_bytes_;
+  std::unique_ptr<const TextModel> text_model_;
+  TokenBytes text_model_bytes_;
   std::optional<SpecialMatcher> specials_;
 };
 

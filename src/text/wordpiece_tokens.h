@@ -2,8 +2,8 @@
 #pragma once
 #include <optional>
 
-#include "text/pipeline/normalizer.h"
-#include "text/pipeline/pre_tokenizers.h"
+#include "text/normalizer.h"
+#include "text/piece_cutter.h"
 #include "text/token_model.h"
 #include "text/token_table.h"
 #include "text/vocabulary.h"

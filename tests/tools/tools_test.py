@@ -53,6 +53,14 @@ class CheckLayers(ToolTest):
         for expected in ("cycle: a -> b -> a", "unknown module 'nowhere'", "module 'other' is not in layers.toml"):
             self.assertIn(expected, text)
 
+    def test_cycles_between_folders_of_a_module_are_named(self):
+        self.write("layers.toml", 'op = []\n')
+        self.write("src/op/a.cpp", '#include "op/part/b.h"\n')
+        self.write("src/op/part/b.h", '#include "op/part/c.h"\n')
+        self.assertEqual(self.check(), (0, "layers: ok\n"))
+        self.write("src/op/part/c.h", '#include "op/a.h"\n')
+        self.assertEqual(self.check(), (1, "cycle: op -> op/part -> op\n"))
+
 
 class CheckSizes(ToolTest):
     def setUp(self):

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/pipeline/normalizer.h"
+#include "text/normalizer.h"
 #include "text/prefix_trie.h"
 #include "text/text_range.h"
 

@@ -1,9 +1,9 @@
 // A pipeline and the configuration beside it made into a tokenizer.
 #pragma once
 #include "text/pipeline/pipeline.h"
+#include "text/pipeline/tokenizer_config.h"
 #include "text/pipeline/tokenizer_json.h"
 #include "text/tokenizer.h"
-#include "text/tokenizer_config.h"
 
 namespace arion {
 

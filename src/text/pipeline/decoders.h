@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "text/pipeline/pattern.h"
+#include "text/pattern.h"
 
 namespace arion {
 

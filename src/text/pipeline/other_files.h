@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "text/pipeline/pipeline.h"
-#include "text/tokenizer_config.h"
+#include "text/pipeline/tokenizer_config.h"
 
 namespace arion {
 

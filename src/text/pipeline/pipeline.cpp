@@ -57,10 +57,10 @@ std::vector<int32_t> Pipeline::add_special(std::vector<int32_t> ids) const {
   return apply(parts_.post_processor, std::move(ids));
 }
 
-std::string Pipeline::decode(std::span<const int32_t> ids, bool shows_special) const {
+std::string Pipeline::decode(std::span<const int32_t> ids, bool shows_control) const {
   std::vector<std::string> tokens;
   for (const int32_t id : ids) {
-    if (!shows_special && is_special(id)) continue;
+    if (!shows_control && is_special(id)) continue;
     const std::string_view shown = added_tokens_.shown(id);
     const std::string_view token = shown.empty() ? spelling(id) : shown;
     if (!token.empty()) tokens.emplace_back(token);
@@ -95,8 +95,9 @@ std::string_view Pipeline::spelling(int32_t id) const {
   return parts_.vocabulary->tokens[id];
 }
 
-bool Pipeline::is_special(int32_t id) const {
-  return added_tokens_.is_special(spelling(id));
+TokenType Pipeline::type(int32_t id) const {
+  if (is_special(id)) return TokenType::control;
+  return added_tokens_.find(id) != nullptr ? TokenType::user_defined : TokenType::normal;
 }
 
 }  // namespace arion

@@ -7,12 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "text/normalizer.h"
+#include "text/piece_cutter.h"
 #include "text/pipeline/added_tokens.h"
 #include "text/pipeline/decoders.h"
-#include "text/pipeline/normalizer.h"
 #include "text/pipeline/post_processor.h"
-#include "text/pipeline/pre_tokenizers.h"
 #include "text/pipeline/word_models.h"
+#include "text/text_model.h"
 #include "text/token_model.h"
 
 namespace arion {
@@ -30,35 +31,26 @@ struct PipelineParts {
   DecoderPtr decoder;
 };
 
-// Immutable: thread-safe.
-class Pipeline {
+class Pipeline final : public TextModel {
  public:
   explicit Pipeline(PipelineParts parts);
 
-  // The ids of `text`, any bytes. Special added tokens are found inside `control_ranges` only.
   std::vector<int32_t> encode(std::string_view text,
-                              std::span<const TextRange> control_ranges) const;
-  // Puts the tokens of the post-processor around ids.
-  std::vector<int32_t> add_special(std::vector<int32_t> ids) const;
-
-  // The text of ids. Ids that are no token are skipped, special ones unless `shows_special`.
-  std::string decode(std::span<const int32_t> ids, bool shows_special) const;
-  // What a token adds to a text when it is neither the first nor the last one.
-  std::string decode_inside(int32_t id) const;
-  bool strips_first_space() const;
-
-  // One more than the highest id.
-  int32_t size() const { return size_; }
-  // Empty if `id` is no token.
-  std::string_view spelling(int32_t id) const;
-  std::span<const AddedToken> added_tokens() const { return added_tokens_.tokens(); }
-  // Whether the token is spelled as a special added token.
-  bool is_special(int32_t id) const;
+                              std::span<const TextRange> control_ranges) const override;
+  std::vector<int32_t> add_special(std::vector<int32_t> ids) const override;
+  std::string decode(std::span<const int32_t> ids, bool shows_control) const override;
+  std::string decode_inside(int32_t id) const override;
+  bool strips_first_space() const override;
+  int32_t size() const override { return size_; }
+  std::string_view spelling(int32_t id) const override;
+  // Special added tokens are control tokens, and so is what is spelled as one.
+  TokenType type(int32_t id) const override;
 
  private:
   void encode_text(std::string_view text, bool starts_text, bool finds_special,
                    std::vector<int32_t>& ids) const;
   void encode_words(std::string_view text, bool starts_text, std::vector<int32_t>& ids) const;
+  bool is_special(int32_t id) const { return added_tokens_.is_special(spelling(id)); }
 
   PipelineParts parts_;
   AddedTokens added_tokens_;

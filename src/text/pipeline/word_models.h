@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "text/pipeline/pieces.h"
+#include "text/pieces.h"
 #include "text/token_table.h"
 
 namespace arion {

@@ -1,5 +1,5 @@
 // Splitting at patterns, and the cutters that rewrite their pieces.
-#include "text/pipeline/pre_tokenizers.h"
+#include "text/piece_cutter.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // Most normalizers look at one character at a time and keep, drop or replace it.
-#include "text/pipeline/normalizer.h"
+#include "text/normalizer.h"
 
 #include <utility>
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "text/pipeline/pattern.h"
-#include "text/pipeline/pieces.h"
+#include "text/pattern.h"
+#include "text/pieces.h"
 
 namespace arion {
 

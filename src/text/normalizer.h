@@ -7,7 +7,7 @@
 
 #include "text/charsmap.h"
 #include "text/normal_form.h"
-#include "text/pipeline/pattern.h"
+#include "text/pattern.h"
 
 namespace arion {
 

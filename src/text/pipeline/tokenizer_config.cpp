@@ -1,5 +1,5 @@
 // Tokens are spelled as strings or as objects with flags.
-#include "text/tokenizer_config.h"
+#include "text/pipeline/tokenizer_config.h"
 
 #include <algorithm>
 #include <charconv>
@@ -43,7 +43,7 @@ AddedToken read_added_token(const JsonObject& item, std::string_view id) {
   return token;
 }
 
-std::vector<AddedToken> read_added_tokens(const JsonObject& config) {
+std::vector<AddedToken> read_token_decoder(const JsonObject& config) {
   std::vector<AddedToken> tokens;
   if (!config.find("added_tokens_decoder")) return tokens;
   const JsonObject decoder = config.object("added_tokens_decoder");
@@ -92,7 +92,7 @@ TokenizerConfig read_tokenizer_config(std::string_view json, const std::string& 
   const JsonObject config = document.root();
   TokenizerConfig result;
   result.tokenizer_class = config.find_string("tokenizer_class").value_or("");
-  result.added_tokens = read_added_tokens(config);
+  result.added_tokens = read_token_decoder(config);
   result.bos = read_spelling(config, "bos_token");
   result.eos = read_spelling(config, "eos_token");
   result.unknown = read_spelling(config, "unk_token");

@@ -1,5 +1,5 @@
 // Searching by predicate, by memmem, by scanner and by PCRE2.
-#include "text/pipeline/pattern.h"
+#include "text/pattern.h"
 
 #include <chrono>
 #include <utility>
