@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "text/end_of_generation.h"
 #include "text/pipeline/json_reader.h"
 #include "text/pre_tokenizer.h"
 #include "text/sentencepiece_model.h"
@@ -73,6 +74,7 @@ class VocabularyConverter {
     while (vocabulary_.tokens.size() < size) add("", TokenType::unused);
     vocabulary_.special = tokenizer.special();
     note_surroundings();
+    note_ends();
   }
 
   Vocabulary convert() {
@@ -114,6 +116,23 @@ class VocabularyConverter {
       refuse("it puts another token than EOS behind texts");
     vocabulary_.add_bos = before == 1;
     vocabulary_.add_eos = after == 1;
+  }
+
+  // GGUF has keys for three tokens that end answers; others must be known by their spelling.
+  void note_ends() {
+    SpecialIds& special = vocabulary_.special;
+    std::vector<int32_t> ends = std::exchange(special.ends, {});
+    std::erase_if(ends,
+                  [&](int32_t id) { return static_cast<size_t>(id) >= vocabulary_.tokens.size(); });
+    if (!special.eos && !ends.empty()) special.eos = ends.front();
+    std::vector<int32_t> known = find_end_of_generation(vocabulary_);
+    for (const int32_t id : ends) {
+      if (std::ranges::count(known, id) > 0) continue;
+      std::optional<int32_t>& place = special.eot ? special.eom : special.eot;
+      if (place) refuse("more tokens end answers than there are keys for");
+      place = id;
+      known.push_back(id);
+    }
   }
 
   bool is_faithful() const { return same_ids(Tokenizer(vocabulary_), tokenizer_); }

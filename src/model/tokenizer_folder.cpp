@@ -39,11 +39,24 @@ bool has_file(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
+// As in transformers, config.json counts where there is no generation_config.json.
+std::vector<int32_t> read_ends(const fs::path& folder) {
+  for (const char* name : {"generation_config.json", "config.json"}) {
+    if (!has_file(folder / name)) continue;
+    const TextFile file(folder / name);
+    return read_end_ids(file.text(), file.name());
+  }
+  return {};
+}
+
 TokenizerConfig read_config(const fs::path& folder) {
-  const fs::path path = folder / "tokenizer_config.json";
-  if (!has_file(path)) return {};
-  const TextFile file(path);
-  return read_tokenizer_config(file.text(), file.name());
+  TokenizerConfig config;
+  if (const fs::path path = folder / "tokenizer_config.json"; has_file(path)) {
+    const TextFile file(path);
+    config = read_tokenizer_config(file.text(), file.name());
+  }
+  config.ends = read_ends(folder);
+  return config;
 }
 
 // Whether BOS and EOS are added: what the configuration says, else what the model family does.
@@ -52,6 +65,7 @@ Tokenizer read_sentencepiece(const TextFile& file, const TokenizerConfig& config
   const bool is_t5 = config.tokenizer_class.find("T5") != std::string::npos;
   vocabulary.add_bos = config.add_bos.value_or(vocabulary.model == "llama");
   vocabulary.add_eos = config.add_eos.value_or(is_t5);
+  vocabulary.special.ends = config.ends;
   return Tokenizer(std::move(vocabulary));
 }
 

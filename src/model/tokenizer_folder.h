@@ -23,8 +23,10 @@ bool has_tokenizer(const std::filesystem::path& folder);
 
 // Reads the first of these that the folder has: tokenizer.json, tekken.json, tokenizer.model,
 // *.tiktoken, spiece.model and other *.model, vocab.json with merges.txt, vocab.txt; and
-// tokenizer_config.json and template files beside it. Throws Error: usage if there is none of
-// them, bad_input naming the file and what is wrong in it.
+// tokenizer_config.json and template files beside it. The tokens that eos_token_id of
+// generation_config.json names, or of config.json where that file is missing, end answers, too; ids
+// that are no token are left out, because embeddings may have more rows than there are. Throws
+// Error: usage if there is none of them, bad_input naming the file and what is wrong in it.
 TokenizerFolder load_tokenizer_folder(const std::filesystem::path& folder);
 
 }  // namespace arion

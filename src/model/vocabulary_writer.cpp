@@ -21,6 +21,8 @@ void add_vocabulary(const Vocabulary& vocabulary, GgufWriter& out) {
   };
   add_id("tokenizer.ggml.bos_token_id", vocabulary.special.bos);
   add_id("tokenizer.ggml.eos_token_id", vocabulary.special.eos);
+  add_id("tokenizer.ggml.eot_token_id", vocabulary.special.eot);
+  add_id("tokenizer.ggml.eom_token_id", vocabulary.special.eom);
   add_id("tokenizer.ggml.unknown_token_id", vocabulary.special.unknown);
   add_id("tokenizer.ggml.seperator_token_id", vocabulary.special.separator);
   add_id("tokenizer.ggml.padding_token_id", vocabulary.special.padding);

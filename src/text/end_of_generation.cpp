@@ -56,6 +56,9 @@ std::vector<int32_t> find_end_of_generation(const Vocabulary& vocabulary) {
                          special.fim_repository, special.fim_separator}) {
     if (id) ids.push_back(*id);
   }
+  std::ranges::copy_if(special.ends, std::back_inserter(ids), [&](int32_t id) {
+    return id >= 0 && static_cast<size_t>(id) < vocabulary.tokens.size();
+  });
   bool has_return = false, has_call = false;
   std::optional<int32_t> message_end;
   for (size_t id = 0; id < vocabulary.tokens.size(); ++id) {

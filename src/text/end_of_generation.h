@@ -8,8 +8,8 @@
 
 namespace arion {
 
-// The ids, ascending: those the file names (eos, eot, eom, fim padding, repository, separator) and
-// tokens with a spelling that model families use for it.
+// The ids, ascending: those the files name (eos, eot, eom, ends, fim padding, repository,
+// separator) and tokens with a spelling that model families use for it.
 std::vector<int32_t> find_end_of_generation(const Vocabulary& vocabulary);
 
 // Whether model families spell the end of an answer like this.

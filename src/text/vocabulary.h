@@ -25,6 +25,8 @@ struct SpecialIds {
   std::optional<int32_t> bos, eos, eot, eom, unknown, separator, padding, mask;
   std::optional<int32_t> fim_prefix, fim_suffix, fim_middle, fim_padding, fim_repository,
       fim_separator;
+  // More tokens that end an answer; ids that are no token say nothing.
+  std::vector<int32_t> ends;
 };
 
 struct Vocabulary {

@@ -136,6 +136,75 @@ TEST_F(HfVocabulary, SpecialTokensAndRowsWithoutTokensAreKept) {
   EXPECT_THROW(convert(267), Error) << "fewer rows than tokens";
 }
 
+TEST_F(HfVocabulary, AnswersEndAtTheTokensOfTheGenerationConfig) {
+  json tokenizer = byte_bpe(byte_level(true));
+  tokenizer["added_tokens"].push_back({{"id", 268}, {"content", "<over>"}, {"special", false}});
+  write("tokenizer.json", tokenizer.dump());
+  const auto ends = [&] {
+    const Tokenizer loaded = load_tokenizer_folder(folder_.path()).tokenizer;
+    const std::span<const int32_t> ids = loaded.end_of_generation();
+    return std::vector<int32_t>(ids.begin(), ids.end());
+  };
+  using Ids = std::vector<int32_t>;
+  EXPECT_EQ(ends(), Ids{267}) << "by its spelling";
+  write("config.json", R"({"eos_token_id": null, "text_config": {"eos_token_id": 266}})");
+  EXPECT_EQ(ends(), (Ids{266, 267}));
+  write("config.json", R"({"eos_token_id": 265, "text_config": {"eos_token_id": 266}})");
+  EXPECT_EQ(ends(), (Ids{265, 267}));
+  write("generation_config.json", R"({"temperature": 1})");
+  EXPECT_EQ(ends(), Ids{267}) << "config.json is not asked";
+  write("generation_config.json", R"({"eos_token_id": [268, 266, 266, 269, 500]})");
+  EXPECT_EQ(ends(), (Ids{266, 267, 268})) << "there are no tokens 269 and 500";
+  const Tokenizer loaded = load_tokenizer_folder(folder_.path()).tokenizer;
+  EXPECT_EQ(loaded.type(268), TokenType::control) << "no user can write it";
+  EXPECT_EQ(loaded.encode("<over>", {.parse_special = false}).size(), 6u);
+}
+
+TEST_F(HfVocabulary, ImpossibleEndsOfAnswersAreNamed) {
+  write("tokenizer.json", byte_bpe(byte_level(true)).dump());
+  std::string many = "[0";
+  for (int i = 0; i < 1024; ++i) many += ", 0";
+  for (const std::string& value :
+       {std::string("-1"), std::string("1.5"), std::string("\"</s>\""), std::string("true"),
+        std::string("{}"), std::string("[[1]]"), std::string("[1, null]"), std::string("2097151"),
+        std::string("99999999999999999999"), many + "]"}) {
+    write("generation_config.json", "{\"eos_token_id\": " + value + "}");
+    try {
+      load_tokenizer_folder(folder_.path());
+      ADD_FAILURE() << "accepted " << value;
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      EXPECT_NE(message.find("generation_config.json: eos_token_id"), std::string::npos) << message;
+    }
+  }
+  write("generation_config.json", "[]");
+  EXPECT_THROW(load_tokenizer_folder(folder_.path()), Error);
+}
+
+TEST_F(HfVocabulary, EndsOfAnswersAreKept) {
+  json tokenizer = byte_bpe(byte_level(true));
+  for (int id = 268; id < 271; ++id) {
+    const std::string content = "<over" + std::to_string(id) + ">";
+    tokenizer["added_tokens"].push_back({{"id", id}, {"content", content}, {"special", true}});
+  }
+  write("tokenizer.json", tokenizer.dump());
+  write("generation_config.json", R"({"eos_token_id": [268, 267, 269, 268, 900]})");
+  const Vocabulary first = convert(280);
+  EXPECT_EQ(first.special.eos, 268);
+  EXPECT_EQ(first.special.eot, 269);
+  EXPECT_FALSE(first.special.eom);
+  write("tokenizer_config.json", R"({"eos_token": "</s>"})");
+  const Vocabulary vocabulary = convert(280);
+  EXPECT_EQ(vocabulary.special.eos, 267);
+  const Tokenizer written = written_and_read(vocabulary);
+  EXPECT_EQ(written.special().eot, 268);
+  EXPECT_EQ(written.special().eom, 269);
+  const std::span<const int32_t> ends = written.end_of_generation();
+  EXPECT_EQ(std::vector<int32_t>(ends.begin(), ends.end()), (std::vector<int32_t>{267, 268, 269}));
+  write("generation_config.json", R"({"eos_token_id": [268, 269, 270]})");
+  EXPECT_THROW(convert(280), Error) << "GGUF has no key for the fourth";
+}
+
 TEST_F(HfVocabulary, OtherKindsOfTokenizersAreRefused) {
   write("tokenizer.json",
         R"({"model": {"type": "WordLevel", "vocab": {"a": 0, "[unk]": 1}, "unk_token": "[unk]"}})");

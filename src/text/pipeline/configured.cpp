@@ -39,7 +39,8 @@ void add_configured_tokens(const TokenizerConfig& config, NewIds new_ids, Pipeli
   }
   add_tokens(std::move(missing), NewIds::next, parts);
   for (AddedToken& token : parts.added_tokens) {
-    token.is_special |= is_listed(spellings, token.content) || ends_answers(token);
+    token.is_special |= is_listed(spellings, token.content) || ends_answers(token) ||
+                        std::ranges::count(config.ends, token.id) > 0;
   }
 }
 
@@ -75,6 +76,7 @@ Tokenizer make_tokenizer(PipelineParts parts, const TokenizerConfig& config, New
   special.separator = find_id(config.separator, parts);
   special.padding = find_id(config.padding, parts);
   special.mask = find_id(config.mask, parts);
+  special.ends = config.ends;
   if (config.add_bos || config.add_eos) parts.post_processor = {bos_and_eos(config, special)};
   return Tokenizer(std::make_unique<Pipeline>(std::move(parts)), special);
 }

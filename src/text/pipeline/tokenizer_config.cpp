@@ -12,6 +12,7 @@ namespace arion {
 namespace {
 
 constexpr size_t kMaxTemplates = 64;
+constexpr size_t kMaxEnds = 1024;
 
 std::optional<std::string> read_spelling(const JsonObject& config, std::string_view key) {
   const auto element = config.find(key);
@@ -106,6 +107,33 @@ TokenizerConfig read_tokenizer_config(std::string_view json, const std::string& 
   result.lowers_case = read_flag(config, "do_lower_case");
   result.chat_templates = read_chat_templates(config);
   return result;
+}
+
+std::vector<int32_t> read_end_ids(std::string_view json, const std::string& name) {
+  constexpr std::string_view kKey = "eos_token_id";
+  const JsonDocument document(json, name);
+  JsonObject config = document.root();
+  // As transformers does, only the first of these is asked.
+  for (const std::string_view part : {"decoder", "generator", "text_config"}) {
+    if (config.find(kKey)) break;
+    if (!config.find(part)) continue;
+    config = config.object(part);
+    break;
+  }
+  const auto element = config.find(kKey);
+  if (!element) return {};
+  const std::string where = fmt::format("{}: {}", config.where(), kKey);
+  const auto read_id = [&](JsonElement id) {
+    return static_cast<int32_t>(json_integer(id, kMaxTokens - 1, where));
+  };
+  if (!element->is_array()) return {read_id(*element)};
+  const JsonArray array = json_array(*element, where);
+  if (array.size() > kMaxEnds) {
+    fail(ErrorCode::bad_input, "{} has more than {} entries", where, kMaxEnds);
+  }
+  std::vector<int32_t> ids;
+  for (const JsonElement id : array) ids.push_back(read_id(id));
+  return ids;
 }
 
 }  // namespace arion
