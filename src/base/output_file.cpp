@@ -142,9 +142,12 @@ void OutputFile::write(std::span<const std::byte> bytes) {
   write_all(file_, bytes, path_);
 }
 
+// Waiting for the disk is for what can be lost: a file that is replaced, a user's own words. Named
+// ones are on file systems that may tell errors of writing only then.
 void OutputFile::flush() {
   if (target_.mode && fchmod(file_, *target_.mode) != 0) refuse(errno);
-  if (fsync(file_) != 0) refuse(errno);
+  const bool is_new = !target_.mode && partial_.empty();
+  if (!is_new && fsync(file_) != 0) refuse(errno);
 }
 
 // False where there is something of that name.

@@ -48,11 +48,13 @@ class OutputFile {
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
 
-  // Removes what has the name, so that until commit() there is nothing; the bytes written so far
-  // are on the disk before. For files that are of use only together. Throws Error{failed}.
+  // Removes what has the name, so that until commit() there is nothing; where there was something,
+  // the bytes written so far are on the disk before. For files that are of use only together.
+  // Throws Error{failed}.
   void remove_old();
 
-  // Each ends the writing: the bytes are on the disk, then have the name. Throw Error{failed}.
+  // Each ends the writing: the bytes have the name, and of a file that is private or replaces
+  // another they are on the disk before. Throw Error{failed}.
   void commit();      // in place of what had it
   bool commit_new();  // false, and nothing is changed, where something has it
 
