@@ -8,6 +8,7 @@
 #include <string>
 
 #include "terminal.h"
+#include "text_option.h"
 
 namespace arion::app {
 
@@ -27,9 +28,7 @@ inline constexpr const char* kTokenizerHelp =
 
 // Adds the argument MODEL of a command: absent means the quickstart model, empty is a mistake.
 inline void add_model_argument(CLI::App& command, std::string& model, const char* help) {
-  command.add_option("MODEL", model, help)->check([](const std::string& name) {
-    return name.empty() ? std::string("is empty") : std::string();
-  });
+  command.add_option("MODEL", model, help)->check(not_empty());
 }
 
 // Thrown by a command that a signal ended: exit code 128 + its number, 130 for Ctrl-C.

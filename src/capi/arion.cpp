@@ -102,8 +102,8 @@ GenerationRequest parse_request(int kind, std::string_view json, const ServedMod
   if (kind != ARION_COMPLETION && kind != ARION_CHAT) {
     fail(ErrorCode::usage, "kind is {}, expected ARION_COMPLETION or ARION_CHAT", kind);
   }
-  const JsonObject body(json);
-  return kind == ARION_CHAT ? parse_chat(body, model) : parse_completion(body, model);
+  const Dialect dialect = kind == ARION_CHAT ? Dialect::chat : Dialect::completion;
+  return parse_generation(dialect, JsonObject(json), model);
 }
 
 int wait_for_event(arion_request& handle, int64_t timeout_ms, const arion_event*& event) {

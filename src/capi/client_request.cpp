@@ -6,19 +6,13 @@
 namespace arion {
 
 ClientRequest::ClientRequest(std::shared_ptr<ClientEngine> engine, GenerationRequest request)
-    : engine_(std::move(engine)), request_(std::move(request)) {
-  const size_t count = request_.choices();
-  choices_.reserve(count);
-  for (size_t i = 0; i < count; ++i) {
-    choices_.emplace_back(request_, engine_->model().tokenizer, i);
-  }
-  ids_.reserve(count);
+    : engine_(std::move(engine)),
+      request_(std::move(request)),
+      choices_(make_choices(request_, engine_->model().tokenizer)) {
+  ids_.reserve(choices_.size());
   try {
-    for (size_t i = 0; i < count; ++i) {
-      Request one = request_.settings;
-      one.tokens = request_.prompts[i / answers_per_prompt()].tokens;
-      one.choice = static_cast<uint32_t>(i % answers_per_prompt());
-      ids_.push_back(engine_->engine().submit(std::move(one), queue_.sink()));
+    for (size_t i = 0; i < choices_.size(); ++i) {
+      ids_.push_back(engine_->engine().submit(request_.engine_request(i), queue_.sink()));
     }
     engine_->enter(*this);
   } catch (...) {

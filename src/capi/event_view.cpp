@@ -44,7 +44,7 @@ void EventView::LogprobsView::show(std::span<const TokenId> tokens,
 const arion_event& EventView::show(Choice& choice, const GenerationRequest& request) {
   news_ = choice.take();
   error_ = choice.error();
-  const Prompt& prompt = request.prompts[news_.index / static_cast<size_t>(request.n)];
+  const Prompt& prompt = request.prompt_of(news_.index);
   logprobs_.show(news_.tokens, news_.logprobs);
   prompt_logprobs_.show(std::span(prompt.tokens).subspan(1), news_.prompt_logprobs);
   event_ = {.size = sizeof event_,
