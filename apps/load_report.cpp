@@ -7,18 +7,12 @@
 #include <string>
 #include <utility>
 
+#include "percentile.h"
+
 namespace arion::app {
 namespace {
 
 constexpr std::pair<const char*, double> kShares[] = {{"p50", .5}, {"p95", .95}, {"p99", .99}};
-
-// Between the two values nearest to it.
-double percentile(const std::vector<double>& sorted, double share) {
-  const double at = share * static_cast<double>(sorted.size() - 1);
-  const auto low = static_cast<size_t>(at);
-  const size_t high = std::min(low + 1, sorted.size() - 1);
-  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
-}
 
 // Seconds of one kind.
 struct Times {

@@ -4,37 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstring>
 #include <vector>
 
+#include "stopwatch.h"
 #include "tensor/memory.h"
 
 namespace arion::app {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// Larger than the last-level cache of most machines, small enough to be read in a blink.
-constexpr size_t kReadBytes = size_t{256} << 20;
 constexpr int kRepetitions = 3;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-uint64_t sum_words(const std::byte* data, size_t bytes) {
-  uint64_t sums[8] = {};
-  for (size_t i = 0; i + sizeof sums <= bytes; i += sizeof sums) {
-    uint64_t words[8];
-    std::memcpy(words, data + i, sizeof words);
-    for (size_t k = 0; k < 8; ++k) sums[k] += words[k];
-  }
-  uint64_t sum = 0;
-  for (uint64_t s : sums) sum += s;
-  return sum;
-}
 
 // Keys that one row of an attention at `position` sees.
 double visible(int window, int position) {
@@ -42,23 +20,6 @@ double visible(int window, int position) {
 }
 
 }  // namespace
-
-double measure_bandwidth(WorkerPool& pool) {
-  const Memory memory(kReadBytes);
-  std::memset(memory.data(), 1, memory.size());  // untouched pages are all one page
-  const size_t share = memory.size() / static_cast<size_t>(pool.size());
-  std::atomic<uint64_t> sink{0};
-  double best = 0;
-  for (int r = 0; r < kRepetitions; ++r) {
-    const auto start = Clock::now();
-    pool.run([&](int worker) {
-      sink += sum_words(memory.data() + static_cast<size_t>(worker) * share, share);
-    });
-    best = std::max(
-        best, static_cast<double>(share * static_cast<size_t>(pool.size())) / seconds_since(start));
-  }
-  return best;
-}
 
 double measure_peak(const KernelRegistry& kernels, const OpDesc& op, WorkerPool& pool) {
   // Panels of about 256 KiB per worker stay in its second-level cache; 64 rows hide their loads.
@@ -79,7 +40,7 @@ double measure_peak(const KernelRegistry& kernels, const OpDesc& op, WorkerPool&
   // Grows until one repetition takes long enough for the clock and the start of the workers.
   double best = 0;
   for (int r = 0, times = 1; r < kRepetitions;) {
-    const auto start = Clock::now();
+    const Stopwatch watch;
     pool.run([&](int worker) {
       const Worker context{.index = worker,
                            .scratch = scratch.data() + kScratchBytes * static_cast<size_t>(worker)};
@@ -89,7 +50,7 @@ double measure_peak(const KernelRegistry& kernels, const OpDesc& op, WorkerPool&
         }
       }
     });
-    const double seconds = seconds_since(start);
+    const double seconds = watch.seconds();
     if (seconds < 2e-3) {
       times *= 2;
       continue;
@@ -103,7 +64,7 @@ double measure_peak(const KernelRegistry& kernels, const OpDesc& op, WorkerPool&
 Roofline::Roofline(const KernelRegistry& kernels, WorkerPool& pool, double bandwidth, double peak)
     : kernels_(kernels),
       pool_(pool),
-      bandwidth_(bandwidth > 0 ? bandwidth : measure_bandwidth(pool)),
+      bandwidth_(bandwidth > 0 ? bandwidth : LimitMeter(kernels.limit_probes(), pool).bandwidth()),
       given_peak_(peak) {}
 
 double Roofline::peak(const OpDesc& op) {
@@ -116,32 +77,56 @@ double Roofline::peak(const OpDesc& op) {
   return peaks_.emplace(name, measure_peak(kernels_, op, pool_)).first->second;
 }
 
-StepCost Roofline::cost(const PlanStep& step, const PlanShape& shape, int depth) {
-  StepCost cost{.bytes = static_cast<double>(step.weight_bytes)};
+StepWork step_work(const PlanStep& step, const PlanShape& shape, int depth) {
+  StepWork work{.bytes = static_cast<double>(step.weight_bytes)};
   const int rows = step.rows == RowsKind::output ? shape.output_rows : shape.rows;
-  OpDesc op{.kind = OpKind::linear};
   if (step.multiply_adds > 0) {
-    cost.multiply_adds = static_cast<double>(step.multiply_adds) * rows;
-    const auto& args = std::get<LinearArgs>(*step.args);
-    op.form = args.form;
-    op.weights = args.weight.spec;
+    work.multiply_adds = static_cast<double>(step.multiply_adds) * rows;
   } else if (step.kind == OpKind::attention) {
     const AttentionAttributes& a = std::get<AttentionArgs>(*step.args).attributes;
     // The rows that want logits are the last ones of the step.
     const int last = depth + shape.rows - 1;
     double keys = 0;
     for (int r = 0; r < rows; ++r) keys += visible(a.window, last - r);
-    cost.multiply_adds = 2.0 * keys * a.heads * a.head_dim;
+    work.multiply_adds = 2.0 * keys * a.heads * a.head_dim;
     const double seen = std::min<double>(visible(a.window, last) + rows - 1, last + 1);
-    cost.bytes = 2.0 * seen * a.kv_heads * a.head_dim * static_cast<double>(dtype_bytes(shape.kv));
-  } else {
-    return cost;
+    work.bytes = 2.0 * seen * a.kv_heads * a.head_dim * static_cast<double>(dtype_bytes(shape.kv));
+  }
+  return work;
+}
+
+StepCost Roofline::cost(const PlanStep& step, const PlanShape& shape, int depth) {
+  StepCost cost{step_work(step, shape, depth)};
+  if (cost.bytes == 0 && cost.multiply_adds == 0) return cost;
+  OpDesc op{.kind = OpKind::linear};
+  if (is_linear(step.kind)) {
+    const auto& args = std::get<LinearArgs>(*step.args);
+    op.form = args.form;
+    op.weights = args.weight.spec;
   }
   const double reading = cost.bytes / bandwidth_;
   const double computing = cost.multiply_adds / peak(op);
   cost.seconds = std::max(reading, computing);
   cost.is_compute_bound = computing > reading;
   return cost;
+}
+
+double decode_limit(const ExecutionPlan& plan, int depth, LimitMeter& meter) {
+  const PlanShape shape{.rows = 1, .output_rows = 1, .kv = plan.shape.kv};
+  double bytes = 0;
+  for (const PlanStep& step : plan.steps) bytes += step_work(step, shape, depth).bytes;
+  return meter.bandwidth() / bytes;
+}
+
+double prefill_limit(const ExecutionPlan& plan, LimitMeter& meter) {
+  std::map<ActivationForm, double> multiply_adds;
+  for (const PlanStep& step : plan.steps) {
+    if (!is_linear(step.kind) || !step.scope.starts_with("layer")) continue;
+    multiply_adds[std::get<LinearArgs>(*step.args).form] += static_cast<double>(step.multiply_adds);
+  }
+  double seconds = 0;
+  for (const auto& [form, count] : multiply_adds) seconds += count / meter.peak(form);
+  return 1 / seconds;
 }
 
 }  // namespace arion::app

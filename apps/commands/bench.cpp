@@ -4,15 +4,19 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "assembly/model_path.h"
 #include "base/error.h"
+#include "base/worker_count.h"
 #include "command.h"
 #include "load_bench.h"
 #include "load_options.h"
 #include "load_report.h"
 #include "model/hf_folder.h"
 #include "number_option.h"
+#include "percentile.h"
+#include "roofline.h"
 #include "runtime/sequence_stepper.h"
 
 namespace arion::app {
@@ -26,6 +30,7 @@ struct BenchOptions {
   int repetitions = 5;
   bool json = false;
   bool is_load = false;
+  bool is_limits = false;
   LoadBenchOptions load_bench;
 };
 
@@ -40,14 +45,16 @@ struct Test {
 };
 
 struct Result {
-  std::string test;
+  Test test;
   std::vector<double> tokens_per_s;
+  std::vector<double> limits;  // tokens per second that the machine allowed, by run
 
-  double median() const {
-    std::vector<double> sorted = tokens_per_s;
-    std::ranges::sort(sorted);
-    const size_t half = sorted.size() / 2;
-    return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  const char* limit_name() const { return test.is_prefill ? "peak" : "bandwidth"; }
+  // Of the limit, the median over the runs.
+  double share() const {
+    std::vector<double> shares;
+    for (size_t i = 0; i < limits.size(); ++i) shares.push_back(tokens_per_s[i] / limits[i]);
+    return median(std::move(shares));
   }
 };
 
@@ -132,32 +139,57 @@ int chosen_context(const BenchOptions& options, const std::vector<Test>& tests) 
 }
 
 // `on_run` is called after every run.
-Result measure(GraphRunner& runner, const Test& test, int repetitions,
+Result measure(GraphRunner& runner, LimitMeter& meter, const Test& test, int repetitions,
                const std::function<void()>& on_run) {
-  Result result{.test = test.name()};
+  Result result{.test = test};
+  const ExecutionPlan& plan = runner.plans().front();
+  const auto limit = [&] {
+    return test.is_prefill ? prefill_limit(plan, meter)
+                           : decode_limit(plan, test.depth + test.count / 2, meter);
+  };
+  double before = 0;
   for (int r = -1; r < repetitions; ++r) {  // the first run only warms up
     BenchSequence sequence(runner);
     sequence.prefill(test.depth);
     const double time = seconds(
         [&] { test.is_prefill ? sequence.prefill(test.count) : sequence.decode(test.count); });
-    if (r >= 0) result.tokens_per_s.push_back(test.count / time);
+    const double after = limit();
+    if (r >= 0) {
+      result.tokens_per_s.push_back(test.count / time);
+      result.limits.push_back((before + after) / 2);
+    }
+    before = after;
     on_run();
   }
   return result;
 }
 
-std::vector<Result> measure_all(GraphRunner& runner, const std::vector<Test>& tests,
+std::vector<Result> measure_all(const LoadedModel& loaded, const std::vector<Test>& tests,
                                 int repetitions) {
+  LimitMeter meter(loaded.kernels->limit_probes(), *loaded.pool);
   uint64_t runs = 0;
   Progress progress("measuring", tests.size() * static_cast<uint64_t>(repetitions + 1));
   std::vector<Result> results;
   for (const Test& test : tests) {
-    results.push_back(measure(runner, test, repetitions, [&] { progress.update(++runs); }));
+    results.push_back(
+        measure(*loaded.runner, meter, test, repetitions, [&] { progress.update(++runs); }));
   }
   return results;
 }
 
+void bench_limits(const BenchOptions& options, const GlobalOptions& global) {
+  const IsaLevel level = choose_isa(global.isa);
+  KernelRegistry kernels;
+  register_cpu_kernels(kernels, level);
+  const int threads = options.load.threads;
+  WorkerPool pool(threads > 0 ? threads : default_worker_count());
+  const MachineLimits limits = measure_limits(kernels.limit_probes(), pool, options.repetitions);
+  const std::string isa(isa_name(level));
+  options.json ? print_limits_json(limits, isa) : print_limits(limits, isa);
+}
+
 void bench(BenchOptions options, const GlobalOptions& global) {
+  if (options.is_limits) return bench_limits(options, global);
   if (options.is_load) {
     const LoadResult result = measure_load(options.load, options.load_bench, global);
     return options.json ? print_load_json(result, options.load_bench)
@@ -167,7 +199,7 @@ void bench(BenchOptions options, const GlobalOptions& global) {
   options.load.context = chosen_context(options, tests);
   LoadedModel loaded = load_model(options.load, global);
   GraphRunner& runner = *loaded.runner;
-  const std::vector<Result> results = measure_all(runner, tests, options.repetitions);
+  const std::vector<Result> results = measure_all(loaded, tests, options.repetitions);
   if (options.json) {
     nlohmann::ordered_json out{{"model", loaded.path},
                                {"threads", loaded.pool->size()},
@@ -175,10 +207,13 @@ void bench(BenchOptions options, const GlobalOptions& global) {
                                {"profile", runner.profile()}};
     out["results"] = nlohmann::ordered_json::array();
     for (const Result& result : results) {
-      out["results"].push_back({{"test", result.test},
+      out["results"].push_back({{"test", result.test.name()},
                                 {"depth", options.depth},
                                 {"samples_tokens_per_s", result.tokens_per_s},
-                                {"median", result.median()}});
+                                {"median", median(result.tokens_per_s)},
+                                {"limit", result.limit_name()},
+                                {"limit_tokens_per_s", result.limits},
+                                {"share_of_limit", result.share()}});
     }
     fmt::print("{}\n", out.dump(1));
     return;
@@ -187,8 +222,10 @@ void bench(BenchOptions options, const GlobalOptions& global) {
              runner.profile());
   for (const Result& result : results) {
     const auto [low, high] = std::ranges::minmax(result.tokens_per_s);
-    fmt::print("{:<8} depth {:<6} {:>10.2f} tokens/s  ({:.2f} to {:.2f}, {} runs)\n", result.test,
-               options.depth, result.median(), low, high, result.tokens_per_s.size());
+    fmt::print(
+        "{:<8} depth {:<6} {:>10.2f} tokens/s  ({:.2f} to {:.2f}, {} runs), {:.0f} % of the {}\n",
+        result.test.name(), options.depth, median(result.tokens_per_s), low, high,
+        result.tokens_per_s.size(), 100 * result.share(), result.limit_name());
   }
 }
 
@@ -216,11 +253,14 @@ void command_bench(CLI::App& program, const GlobalOptions& global) {
       ->check(number_from(1, 1000))
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print one JSON object");
+  command->add_flag("--limits", options->is_limits,
+                    "Measure the machine instead of a model: reads, arithmetic, barriers");
   command->add_flag("--load", options->is_load, "Measure an engine that serves many clients");
   add_load_bench_options(*command, options->load_bench);
   command->footer(
       "Examples:\n"
       "  arion bench model.gguf -p 512 -n 128 -t 2\n"
+      "  arion bench --limits\n"
       "  arion bench model.gguf --load --max-concurrency 16 --input-len 64:512 --output-len 128");
   command->callback([options, &global] { bench(*options, global); });
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/limit_probes.h"
 #include "op/kernel_args.h"
 
 namespace arion {
@@ -48,8 +49,12 @@ class KernelRegistry {
   std::vector<const Kernel*> all(const OpDesc& op) const;
   std::span<const Kernel> kernels() const { return kernels_; }
 
+  void set_limit_probes(const LimitProbes& probes) { limit_probes_ = probes; }
+  const LimitProbes& limit_probes() const { return limit_probes_; }
+
  private:
   std::vector<Kernel> kernels_;
+  LimitProbes limit_probes_;
 };
 
 }  // namespace arion

@@ -1,5 +1,10 @@
 // arion bench: what it measures and what it refuses to.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "program.h"
 
@@ -21,7 +26,56 @@ TEST(Bench, MeasuresEveryTestAsOftenAsAsked) {
     EXPECT_EQ(result["depth"], 2);
     EXPECT_EQ(result["samples_tokens_per_s"].size(), 2u);
     EXPECT_GT(result["median"].get<double>(), 0);
+    EXPECT_EQ(result["limit"], i < 3 ? "peak" : "bandwidth");
+    ASSERT_EQ(result["limit_tokens_per_s"].size(), 2u);
+    double low = 1e300, high = 0;
+    for (size_t run = 0; run < 2; ++run) {
+      const double share = result["samples_tokens_per_s"][run].get<double>() /
+                           result["limit_tokens_per_s"][run].get<double>();
+      low = std::min(low, share);
+      high = std::max(high, share);
+    }
+    EXPECT_NEAR(result["share_of_limit"].get<double>(), (low + high) / 2, 1e-9 * high);
   }
+}
+
+TEST(Bench, MeasuresTheLimitsOfTheMachineWithoutAModel) {
+  const Outcome outcome = run_arion("bench --limits --json -r 1 -t 2 --isa generic");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["isa"], "generic");
+  EXPECT_EQ(json["threads"], 2);
+  std::set<std::string> reads, peaks;
+  for (const auto& read : json["reads"]) {
+    EXPECT_GT(read["bytes_per_s"].get<double>(), 0);
+    reads.insert(fmt::format("{} {} {}", read["threads"].get<int>(),
+                             read["pages"].get<std::string>(), read["streams"].get<int>()));
+  }
+  EXPECT_EQ(reads.size(), 12u);
+  EXPECT_TRUE(reads.contains("1 4K 1") && reads.contains("2 huge 8"));
+  for (const auto& peak : json["peaks"]) {
+    EXPECT_GT(peak["multiply_adds_per_s"].get<double>(), 0);
+    EXPECT_FALSE(peak["instruction"].get<std::string>().empty());
+    peaks.insert(fmt::format("{} {}", peak["threads"].get<int>(), peak["form"].get<std::string>()));
+  }
+  EXPECT_EQ(peaks,
+            (std::set<std::string>{"1 bf16", "1 f32", "1 int8", "2 bf16", "2 f32", "2 int8"}));
+  for (const char* times : {"barrier_s", "step_start_s"}) {
+    EXPECT_GT(json[times]["median"].get<double>(), 0) << times;
+    EXPECT_GE(json[times]["p95"].get<double>(), json[times]["median"].get<double>()) << times;
+  }
+}
+
+TEST(Bench, OneThreadHasNoBarriersToMeasure) {
+  const Outcome json = run_arion("bench --limits --json -r 1 -t 1 --isa generic");
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  EXPECT_FALSE(nlohmann::json::parse(json.out).contains("barrier_s"));
+  const Outcome text = run_arion("bench --limits -r 1 -t 1");
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  for (const char* expected : {"streams", "  1 thread", "huge", "int8", "f32"}) {
+    EXPECT_NE(text.out.find(expected), std::string::npos) << expected << text.out;
+  }
+  EXPECT_EQ(text.out.find("barrier"), std::string::npos);
 }
 
 TEST(Bench, NothingToMeasureIsAUsageError) {

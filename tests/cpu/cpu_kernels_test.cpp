@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 
@@ -38,6 +39,23 @@ TEST(CpuKernels, EveryLevelRegistersTheSameOperations) {
     KernelRegistry registry;
     register_cpu_kernels(registry, level);
     EXPECT_EQ(registry.kernels().size(), first.kernels().size()) << isa_name(level);
+  }
+}
+
+TEST(CpuKernels, EveryLevelHasProbesOfItsLimits) {
+  std::vector<std::byte> memory(3 * 4096);
+  for (const IsaLevel level : supported_isa_levels()) {
+    KernelRegistry registry;
+    register_cpu_kernels(registry, level);
+    const LimitProbes& probes = registry.limit_probes();
+    for (const ActivationForm form :
+         {ActivationForm::f32, ActivationForm::bf16, ActivationForm::int8}) {
+      const PeakProbe& probe = probes.peak(form);
+      EXPECT_GT(probe.multiply_adds, 0) << isa_name(level);
+      EXPECT_STRNE(probe.instruction, "") << isa_name(level);
+      probe.run(100);
+    }
+    for (const int streams : kReadStreams) probes.read(memory.data(), memory.size(), streams);
   }
 }
 
