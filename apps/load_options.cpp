@@ -23,7 +23,10 @@ void add_load_options(CLI::App& command, LoadOptions& options) {
 }
 
 void add_runner_options(CLI::App& command, LoadOptions& options) {
-  command.add_option("-t,--threads", options.threads, "Threads; 0: one per physical core")
+  command
+      .add_option("-t,--threads", options.threads,
+                  "Threads; 0: one per physical core that this process may use, efficiency cores "
+                  "left out")
       ->check(number_from(0, kMaxThreads));
   command.add_option(
       "--act", options.activations,

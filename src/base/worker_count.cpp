@@ -1,54 +1,24 @@
-// Reads /proc/self and /sys: affinity mask, topology, cgroups of both versions.
+// Reads /proc/self and /sys/fs: affinity mask, cgroups of both versions.
 #include "base/worker_count.h"
 
 #include <sched.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
-#include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
-#include <tuple>
 #include <vector>
+
+#include "base/core_count.h"
+#include "base/system_files.h"
 
 namespace arion {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxCpus = 1 << 16;  // no list of CPUs is longer; also what "no limit" reads as
-
-std::optional<int64_t> read_number(const fs::path& path) {
-  std::ifstream file(path);
-  int64_t value = 0;
-  if (!(file >> value)) return std::nullopt;
-  return value;
-}
-
-// CPUs of a list such as "0-3,8,10-11"; empty if it is malformed.
-std::vector<int> parse_cpu_list(std::string_view text) {
-  std::vector<int> cpus;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at < end) {
-    int first = 0, last = 0;
-    auto [next, error] = std::from_chars(at, end, first);
-    if (error != std::errc() || first < 0 || first >= kMaxCpus) return {};
-    last = first;
-    if (next < end && *next == '-') {
-      const auto range = std::from_chars(next + 1, end, last);
-      if (range.ec != std::errc() || last < first || last >= kMaxCpus) return {};
-      next = range.ptr;
-    }
-    for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
-    if (next < end && *next != ',') return {};
-    at = next + 1;
-  }
-  return cpus;
-}
+constexpr int kNoLimit = kMaxCpus;
 
 std::vector<int> cpus_of_mask() {
   std::vector<int> cpus;
@@ -79,31 +49,16 @@ std::vector<int> allowed_cpus(const fs::path& root) {
   return cpus_of_mask();
 }
 
-// Distinct cores among the CPUs; those without topology are offline. 0 if the system does not say.
-int count_cores(const fs::path& root, const std::vector<int>& cpus) {
-  std::set<std::tuple<int64_t, int64_t, int64_t>> cores;
-  for (const int cpu : cpus) {
-    const fs::path topology =
-        root / "sys/devices/system/cpu" / ("cpu" + std::to_string(cpu)) / "topology";
-    const auto package = read_number(topology / "physical_package_id");
-    const auto core = read_number(topology / "core_id");
-    if (!package || !core) continue;
-    // Older kernels number cores within a die.
-    cores.emplace(*package, read_number(topology / "die_id").value_or(0), *core);
-  }
-  return static_cast<int>(cores.size());
-}
-
 int whole_cpus(int64_t quota, int64_t period) {
-  if (quota <= 0 || period <= 0) return kMaxCpus;
-  return static_cast<int>(std::clamp<int64_t>(quota / period, 1, kMaxCpus));
+  if (quota <= 0 || period <= 0) return kNoLimit;
+  return static_cast<int>(std::clamp<int64_t>(quota / period, 1, kNoLimit));
 }
 
 // Version 2: "150000 100000", or "max 100000" where nothing is limited.
 int quota_v2(const fs::path& folder) {
   std::ifstream file(folder / "cpu.max");
   int64_t quota = 0, period = 0;
-  if (!(file >> quota >> period)) return kMaxCpus;
+  if (!(file >> quota >> period)) return kNoLimit;
   return whole_cpus(quota, period);
 }
 
@@ -156,7 +111,7 @@ int usable_cpu_count(const fs::path& root) {
 }
 
 int default_worker_count(const fs::path& root) {
-  const int cores = count_cores(root, allowed_cpus(root));
+  const int cores = count_fast_cores(root, allowed_cpus(root));
   const int usable = usable_cpu_count(root);
   return cores > 0 ? std::min(cores, usable) : usable;
 }

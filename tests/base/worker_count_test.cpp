@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "base/worker_pool.h"
 #include "temp_dir.h"
@@ -141,6 +142,116 @@ TEST(WorkerCount, InAContainerTheMountPointIsTheGroup) {
   machine.write("proc/self/cgroup", "4:cpu:/docker/0123abcd");  // a path of the host
   machine.write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000");
   machine.write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "300000");
+  EXPECT_EQ(machine.workers(), 3);
+}
+
+// 4 fast cores with two threads each (CPUs 0-7) and 8 slow ones (CPUs 8-15).
+void make_hybrid(const FakeMachine& machine) {
+  for (int cpu = 0; cpu < 16; ++cpu) {
+    const std::string topology = "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+    machine.write(topology + "core_id", std::to_string(cpu < 8 ? cpu / 2 : cpu));
+    machine.write(topology + "physical_package_id", "0");
+  }
+  machine.allow("0-15");
+}
+
+void write_for_all(const FakeMachine& machine, const std::string& file, const std::string& fast,
+                   const std::string& slow) {
+  for (int cpu = 0; cpu < 16; ++cpu) {
+    machine.write("sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/" + file,
+                  cpu < 8 ? fast : slow);
+  }
+}
+
+TEST(WorkerCount, EfficiencyCoresOfIntelsHybridsDoNotCount) {
+  const FakeMachine machine(1);
+  make_hybrid(machine);
+  EXPECT_EQ(machine.workers(), 12);
+  machine.write("sys/devices/cpu_core/cpus", "0-7");
+  machine.write("sys/devices/cpu_atom/cpus", "8-15");
+  EXPECT_EQ(machine.workers(), 4);
+  EXPECT_EQ(machine.usable(), 16);
+  machine.allow("0,1,9");
+  EXPECT_EQ(machine.workers(), 1);
+  machine.allow("10-12");  // none but slow ones are left
+  EXPECT_EQ(machine.workers(), 3);
+}
+
+TEST(WorkerCount, SlowCoresShowByCapacityOrClock) {
+  const FakeMachine by_capacity(1);
+  make_hybrid(by_capacity);
+  write_for_all(by_capacity, "cpu_capacity", "1024", "430");
+  write_for_all(by_capacity, "cpufreq/cpuinfo_max_freq", "2000000", "2000000");  // looked at after
+  EXPECT_EQ(by_capacity.workers(), 4);
+  const FakeMachine by_clock(1);
+  make_hybrid(by_clock);
+  write_for_all(by_clock, "cpufreq/cpuinfo_max_freq", "5100000", "3100000");
+  EXPECT_EQ(by_clock.workers(), 4);
+}
+
+TEST(WorkerCount, CoresThatMerelyTurboLessAreOfTheSameKind) {
+  const FakeMachine machine(1);
+  make_hybrid(machine);
+  write_for_all(machine, "cpufreq/cpuinfo_max_freq", "5700000", "5200000");
+  EXPECT_EQ(machine.workers(), 12);
+}
+
+TEST(WorkerCount, MalformedDescriptionsOfCoresAreNotBelieved) {
+  const FakeMachine machine(1);
+  make_hybrid(machine);
+  for (const char* text : {"", "x", "-5", "0", "99999999999999999999", "8-", "8-7", "1,,2"}) {
+    write_for_all(machine, "cpu_capacity", "1024", text);
+    write_for_all(machine, "cpufreq/cpuinfo_max_freq", text, "1");
+    machine.write("sys/devices/cpu_atom/cpus", text);
+    EXPECT_EQ(machine.workers(), 12) << text;
+  }
+}
+
+TEST(WorkerCount, MalformedTopologyIsThatOfAnOfflineCpu) {
+  const FakeMachine machine(4);
+  for (const char* text : {"", "core", "99999999999999999999"}) {
+    machine.write("sys/devices/system/cpu/cpu1/topology/core_id", text);
+    EXPECT_EQ(machine.workers(), 3) << text;
+  }
+}
+
+TEST(WorkerCount, AContainerWithoutSysHasTheCpusOfItsMask) {
+  const test::TempDir root;
+  std::filesystem::create_directories(root.path() / "proc/self");
+  std::ofstream(root.path() / "proc/self/status") << "Cpus_allowed_list:\t0-2\n";
+  std::ofstream(root.path() / "proc/self/cgroup") << "0::/\n";
+  EXPECT_EQ(default_worker_count(root.path()), 3);
+  EXPECT_EQ(usable_cpu_count(root.path()), 3);
+}
+
+TEST(WorkerCount, WithoutProcAndSysTheSystemIsAsked) {
+  const test::TempDir root;
+  EXPECT_GE(default_worker_count(root.path()), 1);
+}
+
+TEST(WorkerCount, MalformedGroupsAndQuotasLimitNothing) {
+  const FakeMachine machine(8);
+  for (const char* groups : {"", ":", "::", "0:", "0::", "4:cpu", "4:cpu:", "0::/../../..", "x"}) {
+    machine.write("proc/self/cgroup", groups);
+    EXPECT_EQ(machine.workers(), 8) << groups;
+  }
+  machine.write("proc/self/cgroup", "4:cpu:/app\n0::/app");
+  for (const char* quota : {"", "x", "-1", "0", "99999999999999999999 1"}) {
+    machine.write("sys/fs/cgroup/app/cpu.max", quota);
+    machine.write("sys/fs/cgroup/cpu/app/cpu.cfs_period_us", "100000");
+    machine.write("sys/fs/cgroup/cpu/app/cpu.cfs_quota_us", quota);
+    EXPECT_EQ(machine.workers(), 8) << quota;
+  }
+}
+
+TEST(WorkerCount, TheLeastQuotaOfVersion1CountsToo) {
+  const FakeMachine machine(8);
+  machine.write("proc/self/cgroup", "4:cpu,cpuacct:/pods/app");
+  for (const auto& [group, quota] : {std::pair("pods/app/", "600000"), {"pods/", "350000"}}) {
+    const std::string folder = std::string("sys/fs/cgroup/cpu,cpuacct/") + group;
+    machine.write(folder + "cpu.cfs_period_us", "100000");
+    machine.write(folder + "cpu.cfs_quota_us", quota);
+  }
   EXPECT_EQ(machine.workers(), 3);
 }
 
