@@ -19,6 +19,17 @@ double visible(int window, int position) {
   return window > 0 ? std::min(window, position + 1) : position + 1;
 }
 
+// Seconds that the counted multiply-adds take.
+double computing_seconds(const std::map<ActivationForm, double>& multiply_adds, LimitMeter& meter) {
+  double seconds = 0;
+  for (const auto& [form, count] : multiply_adds) seconds += count / meter.peak(form);
+  return seconds;
+}
+
+ActivationForm linear_form(const PlanStep& step) {
+  return std::get<LinearArgs>(*step.args).form;
+}
+
 }  // namespace
 
 double measure_peak(const KernelRegistry& kernels, const OpDesc& op, WorkerPool& pool) {
@@ -111,22 +122,29 @@ StepCost Roofline::cost(const PlanStep& step, const PlanShape& shape, int depth)
   return cost;
 }
 
-double decode_limit(const ExecutionPlan& plan, int depth, LimitMeter& meter) {
+StepLimit decode_limit(const ExecutionPlan& plan, int batch, int depth, LimitMeter& meter) {
   const PlanShape shape{.rows = 1, .output_rows = 1, .kv = plan.shape.kv};
   double bytes = 0;
-  for (const PlanStep& step : plan.steps) bytes += step_work(step, shape, depth).bytes;
-  return meter.bandwidth() / bytes;
+  std::map<ActivationForm, double> multiply_adds;
+  for (const PlanStep& step : plan.steps) {
+    const StepWork work = step_work(step, shape, depth);
+    // Weights are read once for all sequences, every KV for its own.
+    bytes += step.kind == OpKind::attention ? work.bytes * batch : work.bytes;
+    if (is_linear(step.kind)) multiply_adds[linear_form(step)] += work.multiply_adds * batch;
+  }
+  const double reading = bytes / meter.bandwidth();
+  // One row has far too little to compute to be worth a probe.
+  const double computing = batch > 1 ? computing_seconds(multiply_adds, meter) : 0;
+  return {batch / std::max(reading, computing), computing > reading};
 }
 
-double prefill_limit(const ExecutionPlan& plan, LimitMeter& meter) {
+StepLimit prefill_limit(const ExecutionPlan& plan, LimitMeter& meter) {
   std::map<ActivationForm, double> multiply_adds;
   for (const PlanStep& step : plan.steps) {
     if (!is_linear(step.kind) || !step.scope.starts_with("layer")) continue;
-    multiply_adds[std::get<LinearArgs>(*step.args).form] += static_cast<double>(step.multiply_adds);
+    multiply_adds[linear_form(step)] += static_cast<double>(step.multiply_adds);
   }
-  double seconds = 0;
-  for (const auto& [form, count] : multiply_adds) seconds += count / meter.peak(form);
-  return 1 / seconds;
+  return {1 / computing_seconds(multiply_adds, meter), true};
 }
 
 }  // namespace arion::app

@@ -23,10 +23,17 @@ struct StepWork {
 // `depth` tokens of the one sequence precede the step.
 StepWork step_work(const PlanStep& step, const PlanShape& shape, int depth);
 
-// Tokens per second of one sequence at the limits of this moment: of decoding at a depth, by the
-// bytes that all steps read; of prefill, by the multiply-adds of the weights of all layers.
-double decode_limit(const ExecutionPlan& plan, int depth, LimitMeter& meter);
-double prefill_limit(const ExecutionPlan& plan, LimitMeter& meter);
+// The speed that the limits of this moment allow.
+struct StepLimit {
+  double tokens_per_s = 0;
+  bool is_compute_bound = false;
+};
+
+// Of one token each of `batch` sequences at a depth: by the bytes that all steps read or, of
+// several sequences, by the multiply-adds of all weights if these take longer.
+StepLimit decode_limit(const ExecutionPlan& plan, int batch, int depth, LimitMeter& meter);
+// By the multiply-adds of the weights of all layers.
+StepLimit prefill_limit(const ExecutionPlan& plan, LimitMeter& meter);
 
 // One step against the roofline.
 struct StepCost : StepWork {

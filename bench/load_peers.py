@@ -12,7 +12,7 @@ import json
 import pathlib
 import statistics
 
-from peers import HERE, ROOT, commit, machine, run_json
+from measuring import HERE, ROOT, commit, machine, run_json
 
 
 def main():

@@ -1,136 +1,179 @@
 #!/usr/bin/env python3
-"""Compares `arion bench` with llama.cpp on the same models, alternating, and writes the numbers with machine, commit and
-date to bench/results/.
+"""Compares `arion bench` with llama.cpp and ik_llama.cpp on the same models, alternating, and writes the numbers with
+machine, commit and date to bench/results/.
 
-    bench/peers.py MODEL.gguf... --python PEER_VENV/bin/python --name smollm2
+    bench/peers.py MODEL.gguf|FOLDER... --python PEER_VENV/bin/python [--ik IK/build/bin/llama-bench] --name NAME
 
-The peer runs with its best thread count per test (tried first), arion with --threads. PEER_VENV holds llama-cpp-python
-0.3.36 built natively: CMAKE_ARGS="-DGGML_NATIVE=ON" pip install --no-binary llama-cpp-python llama-cpp-python==0.3.36
+Tests: pp512 (a prompt), tg128 (generated tokens), tg64@4096 (behind 4,096 others), tg64x16@128 (of 16 sequences at once).
+A file written before is gone on with: what stands in it is not measured again. PEER_VENV holds llama-cpp-python 0.3.36
+built natively: CMAKE_ARGS="-DGGML_NATIVE=ON" pip install --no-binary llama-cpp-python llama-cpp-python==0.3.36
+ik_llama.cpp is built natively of commit 8337e4cd: targets llama-bench and llama-batched-bench. bench/make_model.py makes
+models.
 """
 import argparse
 import datetime
+import fnmatch
 import json
 import os
 import pathlib
-import platform
+import shlex
 import statistics
-import subprocess
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
+from engines import Arion, IkLlamaCpp, LlamaCpp, Test
+from measuring import HERE, ROOT, commit, machine
 
-
-def run_json(command, environment=None):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
-                          env=os.environ | (environment or {}))
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\nfailed with {done.returncode}: {done.stderr.strip()}")
-    return json.loads(done.stdout)
+ENGINES = ("arion", "llama_cpp", "ik", "ik_plain")
+TESTS = "pp128,pp512,pp2048,tg128,tg64@4096,tg64x16@128"
 
 
-def by_test(output):
-    return {result["test"]: result["samples_tokens_per_s"] for result in output["results"]}
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
 
 
-def machine():
-    model = "unknown"
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            model = line.split(":", 1)[1].strip()
-            break
-    return {"cpu": model, "cpus": len(os.sched_getaffinity(0)), "system": platform.platform(),
-            "load_before": os.getloadavg()[0]}
+def best_threads(engine, model, test, candidates):
+    """The number of threads with the highest median of three."""
+    if len(candidates) == 1:
+        return candidates[0]
+    medians = {n: statistics.median(engine.run(model, test, n).tokens_per_s for _ in range(3)) for n in candidates}
+    return max(medians, key=medians.get)
 
 
-def commit():
-    def git(*arguments):
-        return subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True).stdout.strip()
-    return git("rev-parse", "--short=12", "HEAD") + ("+changes" if git("status", "--porcelain") else "")
+def measure(engines, model, test, args):
+    """{engine: {median, samples, threads, limits}}; every second round runs in the opposite order."""
+    threads = {engine: args.threads if engine.name == "arion" else best_threads(engine, model, test, args.peer_threads)
+               for engine in engines}
+    samples = {engine: [] for engine in engines}
+    for round_number in range(args.rounds):
+        for engine in engines if round_number % 2 == 0 else reversed(engines):
+            samples[engine].append(engine.run(model, test, threads[engine]))
+    return {engine.name: describe(samples[engine]) | {"threads": threads[engine]} for engine in engines}
 
 
-class Peers:
-    def __init__(self, args, model):
-        self.args, self.model = args, model
-
-    def arion(self):
-        command = [self.args.arion, "bench", self.model, "-p", self.args.prompt, "-n", self.args.generate, "-r", 1,
-                   "-t", self.args.threads, "--json"]
-        output = run_json(command)
-        self.profile = {key: output.get(key) for key in ("threads", "isa", "profile")}
-        return by_test(output)
-
-    def llama_cpp(self, threads, only=None):
-        prompt = self.args.prompt if only in (None, "pp") else 0
-        generate = self.args.generate if only in (None, "tg") else 0
-        output = run_json([self.args.python, HERE / "peer_llama_cpp.py", self.model, "-p", prompt, "-n", generate,
-                           "-t", threads])
-        self.version = output["version"]
-        return by_test(output)
-
-    def best_threads(self):
-        """Per kind of test, the thread count with the highest median of three."""
-        candidates = self.args.peer_threads
-        best = {}
-        for kind in ("pp", "tg"):
-            medians = {n: statistics.median(next(iter(self.llama_cpp(n, kind).values()))[0] for _ in range(3))
-                       for n in candidates}
-            best[kind] = max(medians, key=medians.get)
-        return best
-
-    def compare(self):
-        threads = self.best_threads()
-        ours, theirs = {}, {}
-        for round_number in range(self.args.rounds):
-            def run_ours():
-                for test, samples in self.arion().items():
-                    ours.setdefault(test, []).extend(samples)
-
-            def run_theirs():
-                for kind in ("pp", "tg"):
-                    for test, samples in self.llama_cpp(threads[kind], kind).items():
-                        theirs.setdefault(test, []).extend(samples)
-            for run in (run_ours, run_theirs) if round_number % 2 == 0 else (run_theirs, run_ours):
-                run()
-        results = []
-        for test in theirs:
-            if test not in ours:
-                sys.exit(f"arion bench printed no test {test}, but {sorted(ours)}")
-            a, b = statistics.median(ours[test]), statistics.median(theirs[test])
-            results.append({"test": test, "arion": {"median": a, "samples": ours[test]},
-                            "llama_cpp": {"median": b, "samples": theirs[test], "threads": threads[test[:2]]},
-                            "ratio": round(a / b, 4)})
-        return {"model": pathlib.Path(self.model).name, "arion": self.profile, "llama_cpp_python": self.version,
-                "results": results}
+def describe(samples):
+    speeds = [sample.tokens_per_s for sample in samples]
+    found = {"median": statistics.median(speeds), "samples": speeds}
+    if samples[0].limit:
+        found |= {"limit": samples[-1].limit_name, "limits": [sample.limit for sample in samples]}
+    return found
 
 
-def main():
+def ratios(measured):
+    """Of Arion to each peer: of the medians, and the range of rounds."""
+    ours, found = measured["arion"], {}
+    for name, theirs in measured.items():
+        if name != "arion":
+            rounds = [a / b for a, b in zip(ours["samples"], theirs["samples"])]
+            found[name] = {"ratio": round(ours["median"] / theirs["median"], 4),
+                           "range": [round(min(rounds), 4), round(max(rounds), 4)]}
+    return found
+
+
+def shares(measured):
+    """Of every engine, its median as a share of what the machine allowed during the runs of Arion."""
+    if "limits" not in measured["arion"]:
+        return {}
+    limit = statistics.median(measured["arion"]["limits"])
+    return {name: round(result["median"] / limit, 4) for name, result in measured.items()}
+
+
+def print_result(result):
+    cells = [f"{result['test']:<13}"]
+    for name in (name for name in ENGINES if name in result):
+        samples = result[name]["samples"]
+        share = f" {100 * result['shares'][name]:.0f} %" if result["shares"] else ""
+        cells.append(f"{name} {result[name]['median']:.1f} ({min(samples):.1f}-{max(samples):.1f}){share}")
+    for name, of in result["ratios"].items():
+        cells.append(f"/{name} {of['ratio']:.2f} ({of['range'][0]:.2f}-{of['range'][1]:.2f})")
+    if result["shares"]:
+        cells.append(f"% of {result['arion']['limit']}")
+    print("  " + "  ".join(cells), flush=True)
+
+
+class Report:
+    """The file in bench/results, written after every test."""
+
+    def __init__(self, path, rounds):
+        self.path = path
+        if path.exists():
+            self.data = json.loads(path.read_text())
+        else:
+            self.data = {"date": now(), "machine": machine(), "rounds": rounds, "models": []}
+
+    def model(self, name):
+        for model in self.data["models"]:
+            if model["model"] == name:
+                return model
+        self.data["models"].append({"model": name, "results": []})
+        return self.data["models"][-1]
+
+    def write(self):
+        self.path.parent.mkdir(exist_ok=True)
+        self.path.write_text(json.dumps(self.data, indent=1) + "\n")
+
+
+def chosen_models(paths, patterns):
+    found = []
+    for path in map(pathlib.Path, paths):
+        found += sorted(path.glob("*.gguf"), key=lambda file: file.stat().st_size) if path.is_dir() else [path]
+    return [path for path in found if any(fnmatch.fnmatch(path.stem, pattern) for pattern in patterns)]
+
+
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="+")
-    parser.add_argument("--python", required=True, help="interpreter that has llama-cpp-python")
+    parser.add_argument("paths", nargs="+", metavar="MODEL", help="GGUF files, or folders of such")
+    parser.add_argument("--models", default="*", help="only those with these names, as '1b.*,7b.Q4_0'")
+    parser.add_argument("--tests", default=TESTS, help="default: %(default)s")
+    parser.add_argument("--python", help="interpreter that has llama-cpp-python")
+    parser.add_argument("--ik", type=pathlib.Path, help="llama-bench of ik_llama.cpp, with run-time repacking")
+    parser.add_argument("--ik-plain", action="store_true", help="measure ik_llama.cpp without repacking as well")
     parser.add_argument("--arion", default=ROOT / "build/release/arion")
+    parser.add_argument("--isa", help="forces a level of kernels of arion, as ARION_ISA does")
+    parser.add_argument("--prefix", type=shlex.split, default=[], help="put in front of every measured command")
     parser.add_argument("--name", required=True, help="of the file in bench/results")
     cpus = len(os.sched_getaffinity(0))
     parser.add_argument("--threads", type=int, default=cpus, help="of arion")
-    parser.add_argument("--peer-threads", type=lambda text: [int(n) for n in text.split(",")],
-                        default=list(range(1, cpus + 1)), help="thread counts to try for the peer, as 1,2,4")
-    parser.add_argument("-p", "--prompt", type=int, default=512)
-    parser.add_argument("-n", "--generate", type=int, default=128)
+    parser.add_argument("--peer-threads", type=lambda text: [int(n) for n in text.split(",")], default=[cpus],
+                        help="numbers of threads to try for the peers first, as 1,2,4")
     parser.add_argument("--rounds", type=int, default=5, help="alternations")
     args = parser.parse_args()
+    try:
+        args.tests = [Test.parse(text) for text in args.tests.split(",")]
+    except ValueError as error:
+        parser.error(str(error))
+    if not args.python and not args.ik:
+        parser.error("no peer: give --python or --ik")
+    if args.ik and any(test.kind == "pp" and test.depth for test in args.tests):
+        parser.error("ik_llama.cpp's llama-bench does not measure prompts behind others")
+    return args
 
-    report = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "commit": commit(),
-              "machine": machine(), "rounds": args.rounds, "models": []}
-    for model in args.models:
-        compared = Peers(args, model).compare()
-        report["models"].append(compared)
-        for result in compared["results"]:
-            print(f"{compared['model']:<40} {result['test']:<8} arion {result['arion']['median']:9.1f} t/s   "
-                  f"llama.cpp {result['llama_cpp']['median']:9.1f} t/s   ratio {result['ratio']:.3f}", flush=True)
-    out = HERE / "results" / f"{args.name}.json"
-    out.parent.mkdir(exist_ok=True)
-    out.write_text(json.dumps(report, indent=1) + "\n")
-    print(f"written to {out}")
+
+def make_engines(args):
+    engines = [Arion(args.arion, args.prefix, {"ARION_ISA": args.isa} if args.isa else None)]
+    if args.python:
+        engines.append(LlamaCpp(args.python, args.prefix))
+    if args.ik:
+        engines += [IkLlamaCpp(args.ik, args.prefix, repack) for repack in ([True, False] if args.ik_plain else [True])]
+    return engines
+
+
+def main():
+    args = parse_arguments()
+    engines = make_engines(args)
+    report = Report(HERE / "results" / f"{args.name}.json", args.rounds)
+    for path in chosen_models(args.paths, args.models.split(",")):
+        model = report.model(path.name)
+        known = {result["test"]: result for result in model["results"]}
+        print(path.name, flush=True)
+        for test in args.tests:
+            if str(test) not in known:
+                measured = measure(engines, path, test, args)
+                known[str(test)] = {"test": str(test), "date": now(), "commit": commit(), **measured,
+                                    "ratios": ratios(measured), "shares": shares(measured)}
+                model["results"] = list(known.values())
+                model["engines"] = model.get("engines", {}) | {engine.name: engine.about for engine in engines}
+                report.write()
+            print_result(known[str(test)])
+    print(f"written to {report.path}")
 
 
 if __name__ == "__main__":

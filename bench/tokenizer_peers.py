@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from peers import ROOT, commit, machine, run_json  # noqa: E402
+from measuring import ROOT, commit, machine, run_json  # noqa: E402
 
 MEGABYTE = 1_000_000
 

@@ -9,6 +9,7 @@
 #include "assembly/model_path.h"
 #include "base/error.h"
 #include "base/worker_count.h"
+#include "bench_batch.h"
 #include "command.h"
 #include "load_bench.h"
 #include "load_options.h"
@@ -17,7 +18,7 @@
 #include "number_option.h"
 #include "percentile.h"
 #include "roofline.h"
-#include "runtime/sequence_stepper.h"
+#include "runtime/memory_plan.h"
 
 namespace arion::app {
 namespace {
@@ -26,6 +27,7 @@ struct BenchOptions {
   LoadOptions load{.logit_rows = kGenerationLogitRows};
   std::vector<int> prompt = {512};
   std::vector<int> generate = {128};
+  std::vector<int> batch = {1};
   int depth = 0;
   int repetitions = 5;
   bool json = false;
@@ -38,9 +40,13 @@ struct BenchOptions {
 struct Test {
   bool is_prefill;
   int count;
-  int depth;  // tokens in the context before; generation needs one at least
+  int depth;      // tokens in the context before; generation needs one at least
+  int batch = 1;  // sequences that generate at once
 
-  std::string name() const { return (is_prefill ? "pp" : "tg") + std::to_string(count); }
+  std::string name() const {
+    return (is_prefill ? "pp" : "tg") + std::to_string(count) +
+           (batch > 1 ? "x" + std::to_string(batch) : "");
+  }
   int64_t context() const { return int64_t{depth} + count; }
 };
 
@@ -48,57 +54,15 @@ struct Result {
   Test test;
   std::vector<double> tokens_per_s;
   std::vector<double> limits;  // tokens per second that the machine allowed, by run
+  bool is_compute_bound = false;
 
-  const char* limit_name() const { return test.is_prefill ? "peak" : "bandwidth"; }
+  const char* limit_name() const { return is_compute_bound ? "peak" : "bandwidth"; }
   // Of the limit, the median over the runs.
   double share() const {
     std::vector<double> shares;
     for (size_t i = 0; i < limits.size(); ++i) shares.push_back(tokens_per_s[i] / limits[i]);
     return median(std::move(shares));
   }
-};
-
-// One sequence that grows by given numbers of tokens.
-class BenchSequence {
- public:
-  explicit BenchSequence(GraphRunner& runner)
-      : runner_(runner), sequence_(runner, {}, LogitsRows::last) {}
-
-  // Prefills `count` tokens in steps as large as allowed; only the last row computes logits.
-  void prefill(int count) {
-    for (int i = 0; i < count; ++i) sequence_.append(next_token());
-    while (sequence_.pending() > 0) step(std::min(sequence_.pending(), runner_.max_step_tokens()));
-  }
-
-  // Generates `count` tokens, one a step, greedily.
-  void decode(int count) {
-    for (int i = 0; i < count; ++i) {
-      sequence_.append(last_ >= 0 ? last_ : next_token());
-      step(1);
-    }
-  }
-
- private:
-  // Well-spread ids; the speed does not depend on which.
-  TokenId next_token() {
-    random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
-    return static_cast<TokenId>((random_ >> 33) % static_cast<uint64_t>(runner_.vocab_size()));
-  }
-
-  void step(int count) {
-    const bool is_end = count == sequence_.pending();
-    const BatchPlan plan{.runs = {sequence_.next(count)}};
-    const StepResult result = runner_.run(plan);
-    sequence_.commit(count);
-    if (!is_end) return;
-    const float* logits = result.row(0);
-    last_ = static_cast<TokenId>(std::max_element(logits, logits + runner_.vocab_size()) - logits);
-  }
-
-  GraphRunner& runner_;
-  SequenceStepper sequence_;
-  uint64_t random_ = 1;
-  TokenId last_ = -1;
 };
 
 double seconds(const std::function<void()>& work) {
@@ -115,7 +79,10 @@ std::vector<Test> chosen_tests(const BenchOptions& options) {
   }
   for (int count : options.generate) {
     if (count == 0) continue;
-    tests.push_back({.is_prefill = false, .count = count, .depth = std::max(options.depth, 1)});
+    for (int batch : options.batch) {
+      const int depth = std::max(options.depth, 1);
+      tests.push_back({.is_prefill = false, .count = count, .depth = depth, .batch = batch});
+    }
   }
   if (tests.empty()) fail(ErrorCode::usage, "nothing to measure: -p and -n are both 0");
   return tests;
@@ -145,18 +112,19 @@ Result measure(GraphRunner& runner, LimitMeter& meter, const Test& test, int rep
   const ExecutionPlan& plan = runner.plans().front();
   const auto limit = [&] {
     return test.is_prefill ? prefill_limit(plan, meter)
-                           : decode_limit(plan, test.depth + test.count / 2, meter);
+                           : decode_limit(plan, test.batch, test.depth + test.count / 2, meter);
   };
-  double before = 0;
+  StepLimit before;
   for (int r = -1; r < repetitions; ++r) {  // the first run only warms up
-    BenchSequence sequence(runner);
-    sequence.prefill(test.depth);
-    const double time = seconds(
-        [&] { test.is_prefill ? sequence.prefill(test.count) : sequence.decode(test.count); });
-    const double after = limit();
+    BenchBatch batch(runner, test.batch);
+    batch.prefill(test.depth);
+    const double time =
+        seconds([&] { test.is_prefill ? batch.prefill(test.count) : batch.decode(test.count); });
+    const StepLimit after = limit();
     if (r >= 0) {
-      result.tokens_per_s.push_back(test.count / time);
-      result.limits.push_back((before + after) / 2);
+      result.tokens_per_s.push_back(test.count * test.batch / time);
+      result.limits.push_back((before.tokens_per_s + after.tokens_per_s) / 2);
+      result.is_compute_bound = after.is_compute_bound;
     }
     before = after;
     on_run();
@@ -197,6 +165,7 @@ void bench(BenchOptions options, const GlobalOptions& global) {
   }
   const std::vector<Test> tests = chosen_tests(options);
   options.load.context = chosen_context(options, tests);
+  options.load.kv_sequences = std::ranges::max(options.batch);
   LoadedModel loaded = load_model(options.load, global);
   GraphRunner& runner = *loaded.runner;
   const std::vector<Result> results = measure_all(loaded, tests, options.repetitions);
@@ -209,6 +178,7 @@ void bench(BenchOptions options, const GlobalOptions& global) {
     for (const Result& result : results) {
       out["results"].push_back({{"test", result.test.name()},
                                 {"depth", options.depth},
+                                {"batch", result.test.batch},
                                 {"samples_tokens_per_s", result.tokens_per_s},
                                 {"median", median(result.tokens_per_s)},
                                 {"limit", result.limit_name()},
@@ -245,6 +215,13 @@ void command_bench(CLI::App& program, const GlobalOptions& global) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(number_from(0, 1 << 20))
+      ->capture_default_str();
+  command
+      ->add_option("-b,--batch", options->batch,
+                   "Sequences that generate at once, each of these numbers")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(number_from(1, kGenerationLogitRows))
       ->capture_default_str();
   command->add_option("-d,--depth", options->depth, "Tokens already in the context")
       ->check(number_from(0, 1 << 24))

@@ -78,6 +78,19 @@ TEST(Bench, OneThreadHasNoBarriersToMeasure) {
   EXPECT_EQ(text.out.find("barrier"), std::string::npos);
 }
 
+TEST(Bench, GeneratesForSeveralSequencesAtOnce) {
+  const Outcome outcome = run_arion("bench --json -p 4 -n 3 -b 1,3 -d 2 -r 1 -t 1 " + tiny());
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto results = nlohmann::json::parse(outcome.out)["results"];
+  ASSERT_EQ(results.size(), 3u) << "prompts are measured once";
+  EXPECT_EQ(results[1]["test"], "tg3");
+  EXPECT_EQ(results[1]["batch"], 1);
+  EXPECT_EQ(results[2]["test"], "tg3x3");
+  EXPECT_EQ(results[2]["batch"], 3);
+  EXPECT_EQ(run_arion("bench -b 0 " + tiny()).exit_code, 2);
+  EXPECT_EQ(run_arion("bench -b 65 " + tiny()).exit_code, 2);
+}
+
 TEST(Bench, NothingToMeasureIsAUsageError) {
   const Outcome outcome = run_arion("bench -p 0 -n 0 " + tiny());
   EXPECT_EQ(outcome.exit_code, 2);

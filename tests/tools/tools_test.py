@@ -113,27 +113,66 @@ class CheckIsaSymbols(ToolTest):
 
 
 class Peers(ToolTest):
-    def test_samples_of_alternating_runs_are_collected(self):
-        results = [{"test": test, "samples_tokens_per_s": [speed]} for test, speed in (("pp8", 100.0), ("tg4", 10.0))]
-        arion = self.write("arion", f"#!/bin/sh\necho '{json.dumps({'threads': 2, 'results': results})}'\n")
-        peer = self.write("peer", "#!/bin/sh\n"  # arguments: script model -p P -n N -t T
-                          'test=pp$4; [ "$4" = 0 ] && test=tg$6\n'
-                          'echo "{\\"version\\": \\"0\\", \\"results\\": [{\\"test\\": \\"$test\\", '
-                          '\\"samples_tokens_per_s\\": [$8]}]}"\n')
-        for script in (arion, peer):
-            script.chmod(0o755)
+    # Arguments of both: ... -p P -n N -b B -d D -t T.
+    FAKE = """#!/bin/sh
+while [ "$1" != -p ]; do shift; done
+echo run >> "$0.runs"
+[ "$2" = 0 ] && test=tg$4 || test=pp$2
+echo '{"version": "0", "threads": '${10}', "results": [{"test": "'$test'", "samples_tokens_per_s": ['SPEED'], '\\
+'"limit": "peak", "limit_tokens_per_s": [200]}]}'
+"""
+
+    def program(self, name, text):
+        path = self.write(name, text)
+        path.chmod(0o755)
+        return path
+
+    def compare(self, *arguments):
         bench = self.root / "bench"
-        bench.mkdir()
-        (bench / "peers.py").write_text((ROOT / "bench/peers.py").read_text())
-        status, text = self.run_tool(sys.executable, bench / "peers.py", "m.gguf", "--arion", arion, "--python", peer,
-                                     "--name", "x", "-p", 8, "-n", 4, "--rounds", 5, "--peer-threads", "1,2")
+        bench.mkdir(exist_ok=True)
+        for name in ("peers.py", "engines.py", "measuring.py"):
+            (bench / name).write_text((ROOT / "bench" / name).read_text())
+        return self.run_tool(sys.executable, bench / "peers.py", "m.gguf", "--name", "x", "--rounds", 5, *arguments)
+
+    def result(self):
+        return json.loads((self.root / "bench/results/x.json").read_text())["models"][0]["results"]
+
+    def test_samples_of_alternating_runs_are_collected(self):
+        arion = self.program("arion", self.FAKE.replace("SPEED", "100"))
+        peer = self.program("peer", self.FAKE.replace("SPEED", "${10}"))  # as fast as it has threads
+        arguments = ["--arion", arion, "--python", peer, "--peer-threads", "1,2"]
+        status, text = self.compare(*arguments, "--tests", "pp8,tg4@16")
         self.assertEqual(status, 0, text)
-        model = json.loads((bench / "results/x.json").read_text())["models"][0]
-        prompt, generate = model["results"]
-        self.assertEqual(prompt["test"], "pp8")
-        self.assertEqual(prompt["llama_cpp"]["threads"], 2)  # the fake is as fast as it has threads
-        self.assertEqual(prompt["ratio"], 50.0)
+        prompt, generate = self.result()
+        self.assertEqual((prompt["test"], generate["test"]), ("pp8", "tg4@16"))
+        self.assertEqual(prompt["llama_cpp"]["threads"], 2)
+        self.assertEqual(prompt["ratios"]["llama_cpp"], {"ratio": 50.0, "range": [50.0, 50.0]})
         self.assertEqual(len(generate["arion"]["samples"]), 5)
+        self.assertEqual(generate["shares"], {"arion": 0.5, "llama_cpp": 0.01})
+
+        status, text = self.compare(*arguments, "--tests", "tg4@16,tg4x3")
+        self.assertEqual(status, 0, text)
+        self.assertEqual([result["test"] for result in self.result()], ["pp8", "tg4@16", "tg4x3"])
+        runs = pathlib.Path(f"{arion}.runs").read_text().count("run")
+        self.assertEqual(runs, 15, "what was measured is not measured again")
+
+    def test_both_programs_of_ik_llama_cpp_are_read(self):
+        arion = self.program("arion", self.FAKE.replace("SPEED", "100"))
+        single = self.program("llama-bench", "#!/bin/sh\necho loading\n"
+                              "echo '[\n  {\"build_commit\": \"c\", \"samples_ts\": [1.0, 20.0]}\n]'\n")
+        self.program("llama-batched-bench", "#!/bin/sh\necho '| PP | TG | B |'\n"
+                     "echo '|   128 |     4 |    3 |   396 |    0.1 |   99.0 |    0.2 |   50.00 |    0.3 |   70.0 |'\n")
+        status, text = self.compare("--arion", arion, "--ik", single, "--tests", "pp8,tg4x3@128")
+        self.assertEqual(status, 0, text)
+        prompt, batched = self.result()
+        self.assertEqual(prompt["ik"]["median"], 20.0)
+        self.assertEqual(batched["ratios"]["ik"]["ratio"], 2.0)
+
+    def test_a_test_that_no_program_knows_is_refused(self):
+        for test in ("pp", "tg0", "pp8x2", "xx8"):
+            status, text = self.compare("--python", "p", "--tests", test)
+            self.assertEqual(status, 2)
+            self.assertIn(f"'{test}'", text)
 
 
 if __name__ == "__main__":
