@@ -22,7 +22,6 @@ import statistics
 from engines import Arion, IkLlamaCpp, LlamaCpp, Test
 from measuring import HERE, ROOT, commit, machine
 
-ENGINES = ("arion", "llama_cpp", "ik", "ik_plain")
 TESTS = "pp128,pp512,pp2048,tg128,tg64@4096,tg64x16@128"
 
 
@@ -76,17 +75,27 @@ def shares(measured):
     return {name: round(result["median"] / limit, 4) for name, result in measured.items()}
 
 
-def print_result(result):
-    cells = [f"{result['test']:<13}"]
-    for name in (name for name in ENGINES if name in result):
+def print_header(model, engines):
+    peers = [engine.name for engine in engines if engine.name != "arion"]
+    cells = ["arion", *peers, *(f"to {name}" for name in peers)]
+    print(f"\n{model}\n{'':14}" + "".join(f"{cell:<29}" for cell in cells).rstrip())
+
+
+def print_result(result, engines):
+    """Medians with their ranges, shares of the limit, and ratios."""
+    def cell(median, low, high, digits, more=""):
+        return f"{f'{median:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})' + more:<29}"
+
+    present = [engine.name for engine in engines if engine.name in result]
+    line = f"{result['test']:<14}"
+    for name in present:
         samples = result[name]["samples"]
         share = f" {100 * result['shares'][name]:.0f} %" if result["shares"] else ""
-        cells.append(f"{name} {result[name]['median']:.1f} ({min(samples):.1f}-{max(samples):.1f}){share}")
-    for name, of in result["ratios"].items():
-        cells.append(f"/{name} {of['ratio']:.2f} ({of['range'][0]:.2f}-{of['range'][1]:.2f})")
-    if result["shares"]:
-        cells.append(f"% of {result['arion']['limit']}")
-    print("  " + "  ".join(cells), flush=True)
+        line += cell(result[name]["median"], min(samples), max(samples), 1, share)
+    for name in present[1:]:
+        ratio = result["ratios"][name]
+        line += cell(ratio["ratio"], *ratio["range"], 2)
+    print(line + (f"% of the {result['arion']['limit']}" if result["shares"] else ""), flush=True)
 
 
 class Report:
@@ -163,7 +172,7 @@ def main():
     for path in chosen_models(args.paths, args.models.split(",")):
         model = report.model(path.name)
         known = {result["test"]: result for result in model["results"]}
-        print(path.name, flush=True)
+        print_header(path.name, engines)
         for test in args.tests:
             if str(test) not in known:
                 measured = measure(engines, path, test, args)
@@ -172,7 +181,7 @@ def main():
                 model["results"] = list(known.values())
                 model["engines"] = model.get("engines", {}) | {engine.name: engine.about for engine in engines}
                 report.write()
-            print_result(known[str(test)])
+            print_result(known[str(test)], engines)
     print(f"written to {report.path}")
 
 
