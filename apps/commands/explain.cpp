@@ -22,6 +22,7 @@
 #include "roofline.h"
 #include "runtime/memory_plan.h"
 #include "runtime/numerics_profile.h"
+#include "step_measurement.h"
 
 namespace arion::app {
 namespace {
@@ -35,6 +36,7 @@ struct ExplainOptions {
   double bandwidth = 0;  // GB/s
   double peak = 0;       // billions of multiply-adds per second
   bool json = false;
+  bool is_measured = false;
 };
 
 struct PassReport {
@@ -57,6 +59,7 @@ struct Explanation {
   double bandwidth = 0;                 // bytes per second
   std::map<std::string, double> peaks;  // multiply-adds per second by form and weights
   MemoryPlan memory;
+  std::optional<StepMeasurement> measured;
 
   double seconds() const {
     double sum = 0;
@@ -84,6 +87,16 @@ std::vector<PassReport> run_and_report(Graph& graph, const ModelOptions& options
     reports.push_back(report);
   }
   return reports;
+}
+
+// Needs the weights, unlike everything else.
+void measure_model(const ExplainOptions& options, const GlobalOptions& global, Explanation& e) {
+  LoadOptions load = options.load;
+  load.context = options.depth + options.rows;
+  load.step_tokens = std::max(options.rows, load.step_tokens);
+  load.logit_rows = kGenerationLogitRows;
+  LoadedModel loaded = load_model(load, global);
+  e.measured = measure_steps(loaded, options.rows, options.depth);
 }
 
 void explain_model(const ExplainOptions& options, const GlobalOptions& global, Explanation& e) {
@@ -116,6 +129,7 @@ void explain_model(const ExplainOptions& options, const GlobalOptions& global, E
   }
   e.bandwidth = roofline.bandwidth();
   e.peaks = roofline.peaks();
+  if (options.is_measured) measure_model(options, global, e);
 }
 
 const char* bound_name(const StepCost& cost) {
@@ -128,8 +142,9 @@ void print_plan(const Explanation& e, const ExplainOptions& options) {
   fmt::print("\nPlan for {} row{} after {} tokens, {} threads\n", options.rows,
              options.rows == 1 ? "" : "s", options.depth, e.plan.shape.workers);
   fmt::print("  | a barrier before the step, * repeated by every thread, o output rows only\n");
-  fmt::print("  {:>4}     {:<12} {:<12} {:<32} {:>9} {:>9} {:>9} {:>6}  {}\n", "step", "scope",
-             "op", "kernel", "KiB", "M mul-add", "us", "share", "bound");
+  fmt::print("  {:>4}     {:<12} {:<12} {:<32} {:>9} {:>9} {:>9} {:>6}  {:<7}{}\n", "step", "scope",
+             "op", "kernel", "KiB", "M mul-add", "us", "share", "bound",
+             e.measured ? "   us taken   us waited" : "");
   StepCost sum;
   int barriers = 0;
   for (size_t s = 0; s < e.plan.steps.size(); ++s) {
@@ -138,11 +153,16 @@ void print_plan(const Explanation& e, const ExplainOptions& options) {
     sum.bytes += cost.bytes;
     sum.multiply_adds += cost.multiply_adds;
     barriers += step.has_barrier ? 1 : 0;
-    fmt::print("  {:>4} {}{}{} {:<12} {:<12} {:<32} {:>9.1f} {:>9.3f} {:>9.2f} {:>5.1f}%  {}\n", s,
+    fmt::print("  {:>4} {}{}{} {:<12} {:<12} {:<32} {:>9.1f} {:>9.3f} {:>9.2f} {:>5.1f}%  {:<7}", s,
                step.has_barrier ? '|' : ' ', step.is_replicated ? '*' : ' ',
                step.rows == RowsKind::output ? 'o' : ' ', step.scope, op_name(step.kind),
                step.kernel->name, cost.bytes / 1024, cost.multiply_adds / 1e6, cost.seconds * 1e6,
                total > 0 ? 100 * cost.seconds / total : 0.0, bound_name(cost));
+    if (e.measured) {
+      const StepTimes::Part taken = e.measured->times.mean(s);
+      fmt::print("  {:>9.2f}   {:>9.2f}", taken.computing * 1e6, taken.waiting * 1e6);
+    }
+    fmt::print("\n");
   }
   fmt::print(
       "  {} steps, {} barriers, {:.1f} MiB read, {:.1f} M multiply-adds, {:.3f} ms at the "
@@ -153,6 +173,7 @@ void print_plan(const Explanation& e, const ExplainOptions& options) {
   for (const auto& [name, peak] : e.peaks) fmt::print(", {} {:.1f} G mul-add/s", name, peak / 1e9);
   if (options.peak > 0) fmt::print(", peak {:.1f} G mul-add/s as given", options.peak);
   fmt::print("\n");
+  if (e.measured) print_measurement(*e.measured, barriers);
 }
 
 void print_explanation(const Explanation& e, const ExplainOptions& options) {
@@ -190,6 +211,10 @@ ordered_json plan_json(const Explanation& e, const ExplainOptions& options) {
                          {"multiply_adds", cost.multiply_adds},
                          {"seconds", cost.seconds},
                          {"share", e.seconds() > 0 ? cost.seconds / e.seconds() : 0.0}};
+    if (e.measured) {
+      json["taken_s"] = e.measured->times.mean(s).computing;
+      json["waited_s"] = e.measured->times.mean(s).waiting;
+    }
     json["bound"] = cost.seconds > 0 ? ordered_json(bound_name(cost)) : ordered_json();
     steps.push_back(std::move(json));
   }
@@ -226,6 +251,7 @@ void print_json(const Explanation& e, const ExplainOptions& options) {
                       {"graph", print_graph(e.model->graph)},
                       {"plan", plan_json(e, options)},
                       {"memory", memory_json(e.memory)}};
+  if (e.measured) out["measured"] = measurement_json(*e.measured);
   fmt::print("{}\n", out.dump(1, ' ', false, ordered_json::error_handler_t::replace));
 }
 
@@ -265,6 +291,8 @@ void command_explain(CLI::App& program, const GlobalOptions& global) {
       ->add_option("--peak", options->peak,
                    "Billions of multiply-adds per second (default: measured per weight format)")
       ->check(number_from(0.0, 1e9));
+  command->add_flag("--measure", options->is_measured,
+                    "Load the weights, and show what the steps take and how long threads wait");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Examples:\n"

@@ -1,7 +1,5 @@
-// Waiting in three stages, each longer than the one before.
+// Waiting in two stages.
 #include "base/spin_word.h"
-
-#include <sched.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -14,8 +12,6 @@ namespace {
 
 // About 50 us of spinning, well above the skew between chunks of one step.
 constexpr int kPauses = 2000;
-// About another 50 us when nothing else wants the CPU; when something does, it had its turn.
-constexpr int kYields = 100;
 
 void pause() {
 #if defined(__x86_64__)
@@ -39,10 +35,8 @@ void SpinWord::wait_while(uint32_t old) {
     if (load() != old) return;
     pause();
   }
-  for (int i = 0; i < kYields; ++i) {
-    if (load() != old) return;
-    sched_yield();
-  }
+  // Not by yielding: who yields comes back after the others' whole time slices, who sleeps is let
+  // in at once when it is woken.
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
   value_.wait(old, std::memory_order_seq_cst);
   sleepers_.fetch_sub(1, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// A number that threads wait on for microseconds: they spin, then yield, then sleep.
+// A number that threads wait on for microseconds: they spin, then sleep.
 #pragma once
 #include <atomic>
 #include <cstdint>

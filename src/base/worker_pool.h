@@ -55,6 +55,7 @@ class WorkerPool {
   using Job = void (*)(const void* context, int worker);
   void run_erased(Job job, const void* context);
   void work(int worker);
+  void leave_shared_cpu(int worker);
   void stop();
 
   int size_;
@@ -63,6 +64,7 @@ class WorkerPool {
   std::atomic<bool> is_stopping_{false};
   alignas(64) std::atomic<uint32_t> epoch_{0};
   alignas(64) std::atomic<int> running_{0};
+  std::vector<std::atomic<int>> cpus_;  // by worker, as of the start of its last run
   SpinWord finished_;  // epoch of the last run that all workers but the caller have left
   std::vector<std::thread> threads_;
 };

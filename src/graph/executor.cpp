@@ -31,6 +31,21 @@ void delay(uint64_t& state) {
   }
 }
 
+// Seconds from lap to lap, of one thread.
+class LapClock {
+ public:
+  double lap() {
+    const auto now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    return seconds;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_ = Clock::now();
+};
+
 }  // namespace
 
 Executor::Executor(WorkerPool& pool, size_t max_steps)
@@ -40,15 +55,23 @@ Executor::Executor(WorkerPool& pool, size_t max_steps)
       claims_(max_steps) {}
 
 void Executor::run(const ExecutionPlan& plan, const StepInput& input) {
+  LapClock whole;
   prepare(plan, input);
   pool_.run([&](int index) {
     const Worker worker = context(index);
     uint64_t random = first_random(index);
+    StepTimes::Part* parts = times_ ? times_->parts[static_cast<size_t>(index)].data() : nullptr;
+    LapClock clock;
     for (size_t s = 0; s < plan.steps.size(); ++s) {
       if (plan.steps[s].has_barrier && pool_.size() > 1) barrier_.wait();
+      if (parts) parts[s].waiting += clock.lap();
       run_step(plan, s, input, worker, random);
+      if (parts) parts[s].computing += clock.lap();
     }
   });
+  if (!times_) return;
+  ++times_->runs;
+  times_->seconds += whole.lap();
 }
 
 void Executor::run_observed(const ExecutionPlan& plan, const StepInput& input,

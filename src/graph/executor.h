@@ -9,6 +9,7 @@
 
 #include "base/worker_pool.h"
 #include "graph/plan.h"
+#include "graph/step_times.h"
 #include "tensor/memory.h"
 
 namespace arion {
@@ -29,6 +30,9 @@ class Executor {
   void run_observed(const ExecutionPlan& plan, const StepInput& input,
                     const StepObserver& observer);
 
+  // From now on run() adds to `times`, which has a part for every worker and step; null: no more.
+  void set_times(StepTimes* times) { times_ = times; }
+
   // Makes workers wait for a random time before every chunk, so that a missing barrier shows.
   void set_delays(std::optional<uint64_t> seed) { delay_seed_ = seed; }
 
@@ -48,6 +52,7 @@ class Executor {
   Memory scratch_;
   std::vector<Counter> claims_;  // by step; the next chunk nobody has claimed
   std::optional<uint64_t> delay_seed_;
+  StepTimes* times_ = nullptr;
 };
 
 }  // namespace arion

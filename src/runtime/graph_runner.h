@@ -49,6 +49,9 @@ class GraphRunner final : public ModelRunner {
   // its node in the graph.
   void set_observer(StepObserver observer) { observer_ = std::move(observer); }
 
+  // See Executor.
+  void set_times(StepTimes* times) { executor_->set_times(times); }
+
   // Fills arena and KV with NaN; then the arena before every step. A read of memory nobody wrote
   // in this step shows in the logits.
   void set_poison();

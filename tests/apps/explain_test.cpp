@@ -91,6 +91,32 @@ TEST(Explain, MeasuresTheMachineUnlessTold) {
   }
 }
 
+TEST(Explain, MeasuresWhereTheTimeOfAStepGoes) {
+  for (const char* step : {"-d 5 --rows 1 ", "-d 3 --rows 20 "}) {
+    const auto json = explain_json("--measure " + (step + tiny("llama")));
+    const auto& measured = json["measured"];
+    EXPECT_GE(measured["runs"], 5);
+    double computing = 0, waiting = 0;
+    for (const auto& s : json["plan"]["steps"]) {
+      computing += s["taken_s"].get<double>();
+      waiting += s["waited_s"].get<double>();
+    }
+    EXPECT_GT(computing, 0);
+    EXPECT_GT(waiting, 0);
+    EXPECT_NEAR(measured["computing_s"].get<double>(), computing, 1e-9);
+    EXPECT_NEAR(measured["waiting_s"].get<double>(), waiting, 1e-9);
+    EXPECT_NEAR(measured["outside_s"].get<double>(),
+                measured["step_s"].get<double>() - computing - waiting, 1e-9);
+    EXPECT_GT(measured["outside_s"], 0);
+    EXPECT_GT(measured["share_of_limit"], 0);
+  }
+  const Outcome text = run_arion("explain --measure -d 8" + (kRates + tiny("llama")));
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  for (const char* expected : {"us taken", "threads compute", "% of the bandwidth", "fixed cost"}) {
+    EXPECT_NE(text.out.find(expected), std::string::npos) << expected;
+  }
+}
+
 TEST(Explain, RefusesWhatDoesNotExist) {
   EXPECT_EQ(run_arion("explain --passes -nosuch " + tiny("llama")).exit_code, 2);
   EXPECT_EQ(run_arion("explain --act int4 " + tiny("llama")).exit_code, 2);

@@ -2,6 +2,7 @@
 #include "base/worker_pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <bit>
@@ -156,6 +157,46 @@ TEST(WorkerPoolDeathTest, ThreadsThatCannotStartAreAnErrorNotTheEndOfTheProgram)
 }
 
 #endif
+
+// The CPUs that the calling thread may run on.
+std::vector<int> own_cpus() {
+  cpu_set_t mask;
+  EXPECT_EQ(sched_getaffinity(0, sizeof mask, &mask), 0);
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+void bind_to(const std::vector<int>& cpus) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  for (const int cpu : cpus) CPU_SET(cpu, &mask);
+  EXPECT_EQ(sched_setaffinity(0, sizeof mask, &mask), 0);
+}
+
+TEST(WorkerPool, WorkersThatLeaveASharedCpuAreNotBound) {
+  const std::vector<int> all = own_cpus();
+  WorkerPool pool(3);
+  for (int i = 0; i < 50; ++i) {
+    pool.run([&](int) { bind_to({all[0]}); });  // all on one CPU
+    pool.run([&](int) { bind_to(all); });
+    pool.run([&](int) { EXPECT_EQ(own_cpus(), all); });
+  }
+}
+
+TEST(WorkerPool, WorkersBoundToOneCpuStayThere) {
+  const std::vector<int> all = own_cpus();
+  bind_to({all.back()});
+  {
+    WorkerPool pool(3);  // inherit the mask
+    for (int i = 0; i < 50; ++i) {
+      pool.run([&](int) { EXPECT_EQ(own_cpus(), std::vector<int>{all.back()}); });
+    }
+  }
+  bind_to(all);
+}
 
 }  // namespace
 }  // namespace arion
