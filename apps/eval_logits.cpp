@@ -111,10 +111,7 @@ void add_eval_logits(CLI::App& eval, const GlobalOptions& global) {
   command->add_option("--batch-with", options->batch_with, "Other sequences in every step")
       ->check(number_from(0, 1024))
       ->capture_default_str();
-  command
-      ->add_option("--passes", options->load.passes,
-                   "Optional graph passes: all, none, or -NAME,-NAME to leave out")
-      ->capture_default_str();
+  add_passes_option(*command, options->load);
   command->add_flag("--poison", options->poison, "Fill memory with NaN that nobody may read");
   command->add_flag("--hash", options->hash, "Print a hash of all logits (default without --out)");
   command->add_option("--out", options->out, "Write float32 [positions, vocab] as .npy");

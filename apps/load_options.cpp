@@ -42,6 +42,13 @@ void add_context_option(CLI::App& command, LoadOptions& options) {
       ->check(number_from(0, 1 << 26));
 }
 
+void add_passes_option(CLI::App& command, LoadOptions& options) {
+  command
+      .add_option("--passes", options.passes,
+                  "Optional graph passes: all, none, or -NAME,-NAME to leave out")
+      ->capture_default_str();
+}
+
 void add_answering_options(CLI::App& command, AnsweringOptions& options) {
   command.add_option("--served-model-name", options.names,
                      "Names that requests may use (default: that of the file)");

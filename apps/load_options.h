@@ -17,6 +17,8 @@ void add_load_options(CLI::App& command, LoadOptions& options);
 void add_runner_options(CLI::App& command, LoadOptions& options);
 // Adds -c.
 void add_context_option(CLI::App& command, LoadOptions& options);
+// Adds --passes.
+void add_passes_option(CLI::App& command, LoadOptions& options);
 // Adds --served-model-name and --max-num-seqs.
 void add_answering_options(CLI::App& command, AnsweringOptions& options);
 

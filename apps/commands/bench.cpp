@@ -206,6 +206,7 @@ void command_bench(CLI::App& program, const GlobalOptions& global) {
   CLI::App* command = program.add_subcommand("bench", "Measures prefill and decode speed");
   add_load_options(*command, options->load);
   add_context_option(*command, options->load);
+  add_passes_option(*command, options->load);
   command->add_option("-p,--prompt", options->prompt, "Prompt lengths to prefill; 0: none")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -273,10 +273,7 @@ void command_explain(CLI::App& program, const GlobalOptions& global) {
       "explain", "Shows how a model will be run: graph, passes, plan, memory and numerics");
   add_load_options(*command, options->load);
   add_context_option(*command, options->load);
-  command
-      ->add_option("--passes", options->load.passes,
-                   "Optional graph passes: all, none, or -NAME,-NAME to leave out")
-      ->capture_default_str();
+  add_passes_option(*command, options->load);
   command->add_option("--rows", options->rows, "Tokens of the step that is planned")
       ->check(number_from(1, 1 << 16))
       ->capture_default_str();

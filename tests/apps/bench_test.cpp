@@ -91,6 +91,11 @@ TEST(Bench, GeneratesForSeveralSequencesAtOnce) {
   EXPECT_EQ(run_arion("bench -b 65 " + tiny()).exit_code, 2);
 }
 
+TEST(Bench, ComparesWithoutPasses) {
+  EXPECT_EQ(run_arion("bench --passes none -p 4 -n 2 -r 1 -t 1 " + tiny()).exit_code, 0);
+  EXPECT_EQ(run_arion("bench --passes -nosuch -p 4 -n 2 -r 1 -t 1 " + tiny()).exit_code, 2);
+}
+
 TEST(Bench, NothingToMeasureIsAUsageError) {
   const Outcome outcome = run_arion("bench -p 0 -n 0 " + tiny());
   EXPECT_EQ(outcome.exit_code, 2);
