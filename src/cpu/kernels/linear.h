@@ -87,6 +87,9 @@ inline int linear_chunks(const void* pointer, const StepInput& input, int worker
   if (chunks > most) chunks = most;
   if (chunks < workers) chunks = workers;
   if (chunks > items) chunks = items;
+  // Few items that cannot be shared evenly, heads above all, are claimed one by one: else the same
+  // workers get the larger ranges of step after step.
+  if (chunks > 0 && items % chunks != 0 && items <= most) chunks = items;
   return chunks < 1 ? 1 : static_cast<int>(chunks);
 }
 
