@@ -15,6 +15,14 @@ LoadProgress show_progress() {
   };
 }
 
+void log_loading(const LoadedModel& loaded) {
+  log(LogLevel::debug, "loaded in {:.0f} ms, weights {}", loaded.load_ms,
+      loaded.compiled.empty() ? "packed" : "mapped from " + loaded.compiled);
+  if (!loaded.compiled_problem.empty()) {
+    log(LogLevel::info, "the compiled model is not used: {}", loaded.compiled_problem);
+  }
+}
+
 }  // namespace
 
 void add_load_options(CLI::App& command, LoadOptions& options) {
@@ -33,6 +41,11 @@ void add_runner_options(CLI::App& command, LoadOptions& options) {
       "Activations of linear layers: int8, bf16 or fp32 (default: by weight format)");
   command.add_option("--kv", options.kv,
                      "Type of the KV cache: f32, f16 or bf16 (default: f16, f32 with --act fp32)");
+  command
+      .add_option("--compiled", options.compiled,
+                  "Compiled model: auto, off or a file of arion compile (default: ARION_COMPILED, "
+                  "else auto)")
+      ->check(not_empty());
 }
 
 void add_context_option(CLI::App& command, LoadOptions& options) {
@@ -62,7 +75,7 @@ void add_answering_options(CLI::App& command, AnsweringOptions& options) {
 LoadedModel load_model(LoadOptions options, const GlobalOptions& global) {
   options.isa = global.isa;
   LoadedModel loaded = arion::load_model(options, show_progress());
-  log(LogLevel::debug, "loaded in {:.0f} ms", loaded.load_ms);
+  log_loading(loaded);
   return loaded;
 }
 
@@ -70,7 +83,7 @@ std::unique_ptr<AnsweringEngine> load_answering_engine(AnsweringOptions options,
                                                        const GlobalOptions& global) {
   options.load.isa = global.isa;
   auto loaded = std::make_unique<AnsweringEngine>(options, show_progress());
-  log(LogLevel::debug, "loaded in {:.0f} ms", loaded->loaded().load_ms);
+  log_loading(loaded->loaded());
   for (const std::string& warning : loaded->warnings()) log(LogLevel::warning, "{}", warning);
   return loaded;
 }

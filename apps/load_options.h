@@ -11,9 +11,9 @@ namespace arion::app {
 // See SchedulerLimits::decode_slowdown.
 inline constexpr double kMaxDecodeSlowdown = 1000;
 
-// Adds MODEL, -t, --act and --kv.
+// Adds MODEL, -t, --act, --kv and --compiled.
 void add_load_options(CLI::App& command, LoadOptions& options);
-// Adds -t, --act and --kv.
+// Adds -t, --act, --kv and --compiled.
 void add_runner_options(CLI::App& command, LoadOptions& options);
 // Adds -c.
 void add_context_option(CLI::App& command, LoadOptions& options);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/worker_count.h"
 #include "command.h"
+#include "compiled_text.h"
 #include "load_options.h"
 #include "memory_text.h"
 #include "model/hf_folder.h"
@@ -50,6 +51,7 @@ struct Explanation {
   std::string path, isa;
   ModelOptions options;
   std::optional<Model> model;
+  CompiledSearch compiled;
   size_t built_nodes = 0;
   std::vector<PassReport> passes;
   KernelRegistry kernels;
@@ -108,6 +110,7 @@ void explain_model(const ExplainOptions& options, const GlobalOptions& global, E
   e.model = describe_model(open_model(path));
   e.built_nodes = e.model->graph.nodes.size();
   e.passes = run_and_report(e.model->graph, e.options);
+  e.compiled = find_compiled(options.load.compiled, path, *e.model);
   register_cpu_kernels(e.kernels, level);
   const int threads = options.load.threads;
   e.pool = std::make_unique<WorkerPool>(threads > 0 ? threads : default_worker_count());
@@ -179,7 +182,7 @@ void print_plan(const Explanation& e, const ExplainOptions& options) {
 void print_explanation(const Explanation& e, const ExplainOptions& options) {
   fmt::print("{}\narchitecture {}, {} layers, isa {}\n", printable(e.path, 4096),
              e.model->config.spec->name, e.model->config.layers.size(), e.isa);
-  fmt::print("profile: {}\n", numerics_profile(e.options, e.plan));
+  fmt::print("profile: {}\n{}\n", numerics_profile(e.options, e.plan), compiled_text(e.compiled));
   fmt::print("\nPasses\n  {:<20} {:>5} nodes\n", "(as built)", e.built_nodes);
   for (const PassReport& report : e.passes) {
     fmt::print("  {:<20} {:>5} nodes{}\n", report.pass.name, report.nodes,
@@ -247,6 +250,7 @@ void print_json(const Explanation& e, const ExplainOptions& options) {
                       {"isa", e.isa},
                       {"profile", numerics_profile(e.options, e.plan)},
                       {"arithmetic", arithmetic_tags(e.plan)},
+                      {"compiled", compiled_json(e.compiled)},
                       {"passes", std::move(passes)},
                       {"graph", print_graph(e.model->graph)},
                       {"plan", plan_json(e, options)},

@@ -17,6 +17,7 @@
 #include "base/mapped_file.h"
 #include "base/worker_count.h"
 #include "command.h"
+#include "compiled_text.h"
 #include "compress/importance.h"
 #include "graph/pass.h"
 #include "io/ggml_types.h"
@@ -93,13 +94,20 @@ bool is_of_unknown_architecture(const GgufFile& file) {
   return std::ranges::count(arch_specs(), name, &ArchSpec::name) == 0;
 }
 
+struct Running {
+  MemoryPlan memory;
+  CompiledSearch compiled;
+};
+
 // Empty for a file that holds only a vocabulary, and where nothing is known of the architecture.
-std::optional<MemoryPlan> memory_of(const std::filesystem::path& path) {
+std::optional<Running> running_of(const std::filesystem::path& path) {
   GgufFile file = open_model(path);
   if (file.tensors().empty() || is_of_unknown_architecture(file)) return std::nullopt;
   Model model = describe_model(std::move(file));
   run_passes(model.graph, all_passes(), {});
-  return plan_memory(model, {}, {.logit_rows = kGenerationLogitRows}, default_worker_count());
+  return Running{
+      plan_memory(model, {}, {.logit_rows = kGenerationLogitRows}, default_worker_count()),
+      find_compiled("auto", path, model)};
 }
 
 ordered_json file_json(const GgufFile& file, bool full) {
@@ -142,8 +150,9 @@ void print_json(const GgufFile& file, const std::filesystem::path& path, bool fu
   try {
     if (is_importance) {
       part = importance_json(path);
-    } else if (const auto memory = memory_of(path)) {
-      part = memory_json(*memory);
+    } else if (const auto running = running_of(path)) {
+      part = memory_json(running->memory);
+      out["compiled"] = compiled_json(running->compiled);
     }
   } catch (const Error& error) {
     out["problem"] = error.what();
@@ -221,8 +230,9 @@ void inspect(const InspectOptions& options) {
   if (options.json) return print_json(file, path, options.full);
   print_summary(file);
   if (is_importance_matrix(file.metadata())) return print_importance(path);
-  if (const auto memory = memory_of(path)) {
-    fmt::print("\n{}", memory_text(*memory, default_worker_count()));
+  if (const auto running = running_of(path)) {
+    fmt::print("\n{}  {}\n", memory_text(running->memory, default_worker_count()),
+               compiled_text(running->compiled));
   } else if (!file.tensors().empty()) {
     fmt::print("\nThe memory needed is not known: this version does not run architecture '{}'\n",
                printable(file.metadata().require_string("general.architecture")));

@@ -2,13 +2,33 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <utility>
 
+#include "assembly/compiled_model.h"
 #include "assembly/model_path.h"
 #include "base/error.h"
 #include "base/worker_count.h"
 #include "model/hf_folder.h"
 
 namespace arion {
+
+namespace {
+
+PackedWeights map_weights(const Model& model, CompiledModel compiled) {
+  compiled.file.prefer_huge_pages();
+  return {model.graph, std::move(compiled.file), compiled.header.data_offset};
+}
+
+PackedWeights pack_all(const Model& model, WorkerPool& pool, const LoadProgress& on_progress) {
+  uint64_t total = 0, done = 0;
+  for (const Weight& weight : model.graph.weights) total += weight.data.size();
+  return pack_weights(model, pool, [&](const Weight& weight) {
+    done += weight.data.size();
+    if (on_progress) on_progress(done, total);
+  });
+}
+
+}  // namespace
 
 IsaLevel choose_isa(const std::string& name) {
   if (!name.empty()) return select_isa(name);
@@ -59,16 +79,17 @@ LoadedModel load_model(const LoadOptions& options, const LoadProgress& on_progre
   register_cpu_kernels(*loaded.kernels, level);
   loaded.pool =
       std::make_unique<WorkerPool>(options.threads > 0 ? options.threads : default_worker_count());
-  uint64_t total = 0, done = 0;
-  for (const Weight& weight : model.graph.weights) total += weight.data.size();
   RunnerLimits limits{.context_tokens = options.context, .step_tokens = options.step_tokens};
   limits.sequences = options.kv_sequences;
   limits.logit_rows = options.logit_rows;
-  loaded.runner = std::make_unique<GraphRunner>(std::move(model), chosen, limits, *loaded.kernels,
-                                                *loaded.pool, [&](const Weight& weight) {
-                                                  done += weight.data.size();
-                                                  if (on_progress) on_progress(done, total);
-                                                });
+  loaded.runner = std::make_unique<GraphRunner>(
+      std::move(model), chosen, limits, *loaded.kernels, *loaded.pool, [&](const Model& described) {
+        CompiledSearch search = find_compiled(options.compiled, path, described);
+        loaded.compiled_problem = std::move(search.problem);
+        if (!search.found) return pack_all(described, *loaded.pool, on_progress);
+        loaded.compiled = search.found->path.string();
+        return map_weights(described, std::move(*search.found));
+      });
   loaded.load_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   return loaded;
 }

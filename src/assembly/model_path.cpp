@@ -52,12 +52,17 @@ fs::path default_model(const fs::path& cache, const std::vector<std::string>& na
 
 }  // namespace
 
-fs::path model_cache_dir() {
+fs::path user_cache_dir() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && *cache != '\0') return fs::path(cache) / "arion/models";
+  if (cache != nullptr && *cache != '\0') return fs::path(cache) / "arion";
   const char* home = std::getenv("HOME");
-  if (home != nullptr && *home != '\0') return fs::path(home) / ".cache/arion/models";
+  if (home != nullptr && *home != '\0') return fs::path(home) / ".cache/arion";
   return {};
+}
+
+fs::path model_cache_dir() {
+  const fs::path cache = user_cache_dir();
+  return cache.empty() ? cache : cache / "models";
 }
 
 fs::path resolve_model(std::string_view argument, const fs::path& cache) {

@@ -5,8 +5,10 @@
 
 namespace arion {
 
-// ${XDG_CACHE_HOME:-~/.cache}/arion/models, where scripts/quickstart.sh puts models. Empty when
-// there is no home directory.
+// ${XDG_CACHE_HOME:-~/.cache}/arion. Empty when there is no home directory.
+std::filesystem::path user_cache_dir();
+
+// user_cache_dir()/models, where scripts/quickstart.sh puts models; empty like it.
 std::filesystem::path model_cache_dir();
 
 // `argument` is a path; or the name of a file in `cache`, where ".gguf" and a unique beginning in

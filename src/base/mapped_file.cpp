@@ -28,13 +28,17 @@ size_t page_bytes() {
   return static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-uint64_t regular_file_size(int fd, const std::string& name) {
+FileStatus regular_file_status(int fd, const std::string& name) {
   struct stat status {};
   if (fstat(fd, &status) != 0) {
     fail(ErrorCode::failed, "{}: cannot read the file status: {}", name, std::strerror(errno));
   }
   if (!S_ISREG(status.st_mode)) fail(ErrorCode::usage, "{}: not a regular file", name);
-  return static_cast<uint64_t>(status.st_size);
+  return {.size = static_cast<uint64_t>(status.st_size),
+          .inode = static_cast<uint64_t>(status.st_ino),
+          .modified_ns = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec,
+          .owner = static_cast<uint32_t>(status.st_uid),
+          .mode = static_cast<uint32_t>(status.st_mode)};
 }
 
 // True when the last byte can really be read: a network file system may announce more than it has.
@@ -57,7 +61,8 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
     const auto code = errno == ENOENT || errno == ENOTDIR ? ErrorCode::usage : ErrorCode::failed;
     fail(code, "{}: cannot open: {}", name.empty() ? "''" : name, std::strerror(errno));
   }
-  const uint64_t size = regular_file_size(file.fd, name);
+  status_ = regular_file_status(file.fd, name);
+  const uint64_t size = status_.size;
   if (size == 0) fail(ErrorCode::bad_input, "{}: the file is empty", name);
   if (size > SIZE_MAX) fail(ErrorCode::failed, "{}: too large for this machine", name);
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
@@ -67,7 +72,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   data_ = static_cast<std::byte*>(address);
   size_ = size;
   const bool is_whole =
-      regular_file_size(file.fd, name) == size && last_byte_readable(file.fd, size);
+      regular_file_status(file.fd, name).size == size && last_byte_readable(file.fd, size);
   if (!is_whole) {
     munmap(data_, size_);
     fail(ErrorCode::bad_input,
@@ -82,11 +87,14 @@ MappedFile::~MappedFile() {
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      status_(other.status_) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(status_, other.status_);
   return *this;
 }
 
@@ -99,6 +107,10 @@ void MappedFile::drop(size_t offset, size_t bytes) const {
 
 void MappedFile::prefetch(size_t offset, size_t bytes) const {
   advise(offset, bytes, MADV_WILLNEED);
+}
+
+void MappedFile::prefer_huge_pages() const {
+  advise(0, size_, MADV_HUGEPAGE);
 }
 
 void MappedFile::advise(size_t offset, size_t bytes, int advice) const {

@@ -3,8 +3,10 @@
 #include <functional>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "base/worker_pool.h"
 #include "graph/graph.h"
+#include "graph/packed_layout.h"
 #include "op/kernel_args.h"
 #include "tensor/memory.h"
 
@@ -18,6 +20,9 @@ class PackedWeights {
   PackedWeights(const Graph& graph, WorkerPool& pool,
                 const std::function<void(const Weight&)>& on_packed);
 
+  // What a file holds from `offset` on, a multiple of 64, laid out as packed_layout says.
+  PackedWeights(const Graph& graph, MappedFile file, size_t offset);
+
   // Shapes only, no data: for plans that are looked at and never run.
   static PackedWeights shapes_of(const Graph& graph);
 
@@ -28,20 +33,20 @@ class PackedWeights {
   }
   // Bytes one pass over the matrix reads.
   size_t matrix_bytes(WeightId id) const;
-  size_t total_bytes() const { return memory_.size(); }
+  size_t total_bytes() const { return total_bytes_; }
 
  private:
   explicit PackedWeights(const Graph& graph);
+  void point_to(const PackedLayout& layout, const std::byte* base);
 
-  Memory memory_;
+  Memory memory_;    // or
+  MappedFile file_;  // what holds the weights
+  size_t total_bytes_ = 0;
   std::vector<PanelMatrix> matrices_;  // by weight id; panels null for vectors
   std::vector<const float*> vectors_;  // by weight id; null for matrices
 };
 
-// True for weights that linears or embeddings read, false for gains and biases.
-std::vector<bool> find_matrices(const Graph& graph);
-
-// Bytes PackedWeights will allocate, without touching the data.
+// Bytes PackedWeights will hold, without touching the data.
 size_t packed_bytes(const Graph& graph);
 
 }  // namespace arion

@@ -60,6 +60,11 @@ class GgufFile {
 
   // The files of the model, as opened; several for a split model.
   std::span<const std::string> file_names() const { return names_; }
+  // The same files in memory; none when parsed from memory.
+  std::span<const MappedFile> mappings() const { return mappings_; }
+  // What was made while an assembled model was read.
+  std::span<const std::byte> made_metadata() const { return made_metadata_; }
+  const std::deque<std::vector<std::byte>>& made_values() const { return made_values_; }
 
  private:
   GgufFile() = default;

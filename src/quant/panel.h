@@ -46,6 +46,10 @@ namespace arion {
 
 inline constexpr int kPanelRows = 16;
 
+// Raised with every change of this layout or of what packing a format writes into it: panels that
+// were stored by a version with another number are packed again.
+inline constexpr uint32_t kPanelLayoutVersion = 1;
+
 enum class Codec : uint8_t { c1, c2, c3, c4, c5, c6, c8, t3, t4, f32, f16, bf16 };
 enum class ScaleMode : uint8_t { none, a, a64, a128, b, d16, d16m, d32, d32s, e16, e32 };
 

@@ -10,27 +10,21 @@
 #include "base/error.h"
 
 namespace arion {
-namespace {
-
-// Forwards to `on_packed` after telling the system that the tensor will not be read again.
-std::function<void(const Weight&)> drop_sources(const GgufFile& file,
-                                                const std::function<void(const Weight&)>& next) {
-  return [&file, &next](const Weight& weight) {
-    file.drop(file.require_tensor(weight.name));
-    if (next) next(weight);
-  };
+PackedWeights pack_weights(const Model& model, WorkerPool& pool,
+                           const std::function<void(const Weight&)>& on_packed) {
+  return PackedWeights(model.graph, pool, [&](const Weight& weight) {
+    model.file.drop(model.file.require_tensor(weight.name));
+    if (on_packed) on_packed(weight);
+  });
 }
 
-}  // namespace
-
 GraphRunner::GraphRunner(Model model, const ModelOptions& options, const RunnerLimits& limits,
-                         const KernelRegistry& kernels, WorkerPool& pool,
-                         const std::function<void(const Weight&)>& on_packed)
+                         const KernelRegistry& kernels, WorkerPool& pool, const WeightLoader& load)
     : workers_(pool),
       model_(std::move(model)),
       options_(options),
       memory_(plan_memory(model_, options, limits, pool.size())),
-      weights_(model_.graph, pool, drop_sources(model_.file, on_packed)) {
+      weights_(load(model_)) {
   for (const MemoryPlan::Group& group : memory_.groups) {
     specs_.push_back(group.spec);
     storages_.emplace_back(group.spec, group.blocks);

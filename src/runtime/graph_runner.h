@@ -19,14 +19,20 @@
 
 namespace arion {
 
+// How the weights of a model whose graph is final come into memory.
+using WeightLoader = std::function<PackedWeights(const Model&)>;
+
+// Packs all, dropping the pages of each weight's source behind; `on_packed` as in PackedWeights.
+PackedWeights pack_weights(const Model& model, WorkerPool& pool,
+                           const std::function<void(const Weight&)>& on_packed);
+
 // Owns the weights and the KV. See ModelRunner for threads.
 class GraphRunner final : public ModelRunner {
  public:
-  // Packs the weights of `model`, whose graph its passes have rewritten; `on_packed` as in
-  // PackedWeights. `kernels` and `pool` must outlive the runner.
+  // Of a `model` whose graph its passes have rewritten; `load` is called once the model is known to
+  // fit the limits. `kernels` and `pool` must outlive the runner.
   GraphRunner(Model model, const ModelOptions& options, const RunnerLimits& limits,
-              const KernelRegistry& kernels, WorkerPool& pool,
-              const std::function<void(const Weight&)>& on_packed);
+              const KernelRegistry& kernels, WorkerPool& pool, const WeightLoader& load);
 
   int vocab_size() const override { return model_.config.vocab; }
   int context_length() const override { return memory_.limits.context_tokens; }

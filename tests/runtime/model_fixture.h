@@ -47,8 +47,9 @@ class LoadedModel {
     const RunnerLimits limits{.context_tokens = setup.context,
                               .sequences = setup.sequences,
                               .step_tokens = setup.step_tokens};
-    runner_ = std::make_unique<GraphRunner>(std::move(model), setup.model, limits, kernels_, pool_,
-                                            nullptr);
+    runner_ = std::make_unique<GraphRunner>(
+        std::move(model), setup.model, limits, kernels_, pool_,
+        [this](const Model& loaded) { return pack_weights(loaded, pool_, nullptr); });
   }
   LoadedModel(const std::filesystem::path& path, const Setup& setup)
       : LoadedModel(open_model(path), setup) {}
