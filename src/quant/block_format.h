@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "quant/panel_pack.h"
+#include "quant/panel_store.h"
 #include "quant/weight_format.h"
 
 namespace arion {
@@ -90,7 +91,8 @@ class BlockFormat final : public WeightFormat {
     for (int i = 0; i < cols / Layout::kValues; ++i) {
       for (int r = 0; r < count; ++r) {
         Layout::split(load(rows.data() + r * bytes + i * sizeof(Block)), parts);
-        store_block(Layout::kPanel, parts, Layout::kValues, {r, i * Layout::kValues}, panel.data());
+        packing::store_block(Layout::kPanel, parts, Layout::kValues, {r, i * Layout::kValues},
+                             panel.data());
       }
     }
   }

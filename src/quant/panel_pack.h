@@ -1,5 +1,5 @@
-// Blocks taken apart into codes and scales, and their way into panels and back: the one place that
-// knows the byte layout of panel.h, shared by all formats.
+// Blocks taken apart into codes and scales, and their way into panels (with panel_store.h) and
+// back: the one place that knows the byte layout of panel.h, shared by all formats.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -52,10 +52,6 @@ void block_values(const PanelSpec& spec, const BlockParts& parts, std::span<floa
 
 // Writes zero scales everywhere, and the zero point into all codes that no row will store.
 void blank_panel(const PanelSpec& spec, int rows, int cols, std::span<std::byte> panel);
-
-// Stores a block of `values` values (a multiple of part_cols) into a blank panel.
-void store_block(const PanelSpec& spec, const BlockParts& parts, int values, PanelPosition at,
-                 std::byte* panel);
 
 // Packs `count` consecutive rows of words into a whole panel of codec f32 (4-byte words), f16 or
 // bf16 (2-byte words).

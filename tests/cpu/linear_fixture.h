@@ -11,7 +11,7 @@
 #include "base/half.h"
 #include "cpu/cpu_kernels.h"
 #include "op/reference_matrix.h"
-#include "quant/panel_pack.h"
+#include "quant/panel_store.h"
 #include "quant/weight_format.h"
 #include "tensor/memory.h"
 
@@ -148,7 +148,8 @@ struct TestWeights {
       blank_panel(spec, count, cols, panel(first / kPanelRows));
       for (int r = 0; r < count; ++r) {
         for (int c = 0; c < cols; c += block) {
-          store_block(spec, part(first + r, c), block, {r, c}, panel(first / kPanelRows).data());
+          packing::store_block(spec, part(first + r, c), block, {r, c},
+                               panel(first / kPanelRows).data());
         }
       }
     }
