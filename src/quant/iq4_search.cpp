@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "quant/code_search.h"
+#include "quant/code_table.h"
 
 namespace arion {
 

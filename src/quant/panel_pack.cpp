@@ -1,21 +1,15 @@
-// Implements the byte layout of panel.h.
-//
-// A row's part of every 64-byte line is 4 bytes, so all codecs move 4-byte units: unit q of a row
-// goes to byte 4*row of its line. Bits of the four codes in a unit are moved together.
+// Panels back into values, and those of whole words.
 #include "quant/panel_pack.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "base/check.h"
 #include "base/half.h"
+#include "quant/panel_store.h"
 #include "quant/small_floats.h"
 
 namespace arion {
-
-static_assert(std::endian::native == std::endian::little, "files and panels are little endian");
-
 namespace {
 
 using namespace packing;
