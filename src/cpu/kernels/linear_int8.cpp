@@ -33,7 +33,7 @@ struct Int8Product {
   template <int T>
   static ARION_INLINE void rows_of(Int8TileArgs& call, int& left, int panels) {
     while (left >= T) {
-      constexpr int R = T <= 2 ? kStreams : T <= 8 ? kPairs : 1;
+      constexpr int R = T <= 4 ? kStreams : T <= 8 ? kPairs : 1;
       Int8TileArgs part = call;
       int p = 0;
       for (; p + R <= panels; p += R) {

@@ -13,7 +13,7 @@ ARION_INLINE void decode_block(const std::byte* superblock, int block, int zero,
   constexpr bool kHasHalves = kMode == d16 || kMode == d16m || kMode == e16;
   constexpr bool kHasMin = kMode == b || kMode == d16m || kMode == d32;
   Bytes v[8];
-  unpack_codes<kCodec>(
+  unpack_codes<kCodec, 0>(
       superblock + scale_bytes(kMode) + code_block_bytes(kCodec) * static_cast<size_t>(block),
       table, v);
   const BlockScales scales = load_scales<kCodec, kMode>(superblock, block, table);

@@ -90,49 +90,54 @@ ARION_INLINE void dot_rows(I32 (&dot)[G], const Bytes (&v)[8], const int8_t* q) 
   }
 }
 
+// What the sum over the codes of one half, or of the whole block, begins with.
+template <ScaleMode kMode>
+ARION_INLINE I32 first_sum(const BlockRows& rows, int row, int half) {
+  using enum ScaleMode;
+  if constexpr (kMode == b || kMode == d32 || kMode == d16m) return I32::zero();
+  return I32::set1(rows.start[half * kTileRows + row]);
+}
+
+// Adds one block to the accumulator of a row: the sums of its halves or, in modes without them, of
+// the whole block in sum[0].
+template <ScaleMode kMode>
+ARION_INLINE F32 add_block(F32 acc, const BlockScales& scales, const BlockRows& rows, int row,
+                           const I32 (&sum)[2]) {
+  const F32 scale = F32::set1(rows.scale[row]);
+  if constexpr (!kHasHalves<kMode>) {
+    acc = fma(scales.d * scale, to_f32(sum[0]), acc);
+    if constexpr (kMode == ScaleMode::b || kMode == ScaleMode::d32) {
+      acc = fma(scales.m, F32::set1(rows.sum[row]), acc);
+    }
+    return acc;
+  }
+  // |s * sum| <= 128 * 16 * 32 * 127 < 2^23 in d16, less in d16m: products and sum are exact.
+  const F32 low = scales.s0 * to_f32(sum[0]);
+  acc = fma(scales.d * scale, fma(scales.s1, to_f32(sum[1]), low), acc);
+  if constexpr (kMode == ScaleMode::d16m) {
+    const F32 first = scales.m0 * F32::set1(rows.sum[row]);
+    const F32 min = fma(scales.m1, F32::set1(rows.sum[kTileRows + row]), first);
+    acc = fma(scales.m * scale, min, acc);
+  }
+  return acc;
+}
+
 // Adds one block to rows [kRow, kRow + G).
 template <Codec kCodec, ScaleMode kMode, int kRow, int G>
 ARION_INLINE void int8_block(F32* acc, const Bytes (&v)[8], const BlockScales& scales,
                              const BlockRows& rows) {
   const int8_t* q = rows.q + kRow * kTileCols;
-  I32 dot[G];
-  const auto start = [&](const int32_t* from) ARION_INLINE_LAMBDA {
-    static_for<G>([&](auto g) ARION_INLINE_LAMBDA { dot[g] = I32::set1(from[kRow + g]); });
-  };
-  const auto start_at_zero = [&]() ARION_INLINE_LAMBDA {
-    static_for<G>([&](auto g) ARION_INLINE_LAMBDA { dot[g] = I32::zero(); });
-  };
-  const auto add = [&](int g, F32 d, F32 t) ARION_INLINE_LAMBDA {
-    acc[kRow + g] = fma(d * F32::set1(rows.scale[kRow + g]), t, acc[kRow + g]);
-  };
-  if constexpr (kHasHalves<kMode>) {
-    // |s * dot| <= 128 * 16 * 32 * 127 < 2^23 in d16, less in d16m: products and sum are exact.
-    constexpr bool kHasMin = kMode == ScaleMode::d16m;
-    F32 low[G];
-    kHasMin ? start_at_zero() : start(rows.start);
-    dot_rows<kCodec, 0, 4>(dot, v, q);
-    static_for<G>([&](auto g) ARION_INLINE_LAMBDA { low[g] = scales.s0 * to_f32(dot[g]); });
-    kHasMin ? start_at_zero() : start(rows.start + kTileRows);
-    dot_rows<kCodec, 4, 4>(dot, v, q);
-    static_for<G>([&](auto g) ARION_INLINE_LAMBDA {
-      add(g, scales.d, fma(scales.s1, to_f32(dot[g]), low[g]));
-      if constexpr (kHasMin) {
-        const F32 first = scales.m0 * F32::set1(rows.sum[kRow + g]);
-        add(g, scales.m, fma(scales.m1, F32::set1(rows.sum[kTileRows + kRow + g]), first));
-      }
-    });
-  } else if constexpr (kMode == ScaleMode::b || kMode == ScaleMode::d32) {
-    start_at_zero();
-    dot_rows<kCodec, 0, 8>(dot, v, q);
-    static_for<G>([&](auto g) ARION_INLINE_LAMBDA {
-      add(g, scales.d, to_f32(dot[g]));
-      acc[kRow + g] = fma(scales.m, F32::set1(rows.sum[kRow + g]), acc[kRow + g]);
-    });
-  } else {
-    start(rows.start);
-    dot_rows<kCodec, 0, 8>(dot, v, q);
-    static_for<G>([&](auto g) ARION_INLINE_LAMBDA { add(g, scales.d, to_f32(dot[g])); });
-  }
+  constexpr int kVectors = kHasHalves<kMode> ? 4 : 8;
+  I32 dot[8 / kVectors][G];
+  static_for<8 / kVectors>([&](auto half) ARION_INLINE_LAMBDA {
+    static_for<G>(
+        [&](auto g) ARION_INLINE_LAMBDA { dot[half][g] = first_sum<kMode>(rows, kRow + g, half); });
+    dot_rows<kCodec, half * kVectors, kVectors>(dot[half], v, q);
+  });
+  static_for<G>([&](auto g) ARION_INLINE_LAMBDA {
+    acc[kRow + g] = add_block<kMode>(acc[kRow + g], scales, rows, kRow + g,
+                                     {dot[0][g], dot[8 / kVectors - 1][g]});
+  });
 }
 
 // Rows whose dots alternate: with the accumulators and codes they fit the 32 AVX-512 registers.
@@ -144,9 +149,93 @@ template <ScaleMode kMode, int T>
 inline constexpr int kAlternating = 1;
 #endif
 
-// Bytes a panel's stream is prefetched ahead; fewer streams must reach further to hide the memory.
-template <int R>
-inline constexpr size_t kPrefetchBytes = R >= 4 ? 1024 : 2048;
+// How the stream of a panel is prefetched. On AVX-512 up to 8 rows go to the L2 cache only: of that
+// a core can have more lines under way than its L1 cache has miss buffers (with one row 90 % of the
+// read bandwidth instead of 52 % on Zen 4). One or two rows of codes that unpack at once follow the
+// memory so closely that a shorter distance is best.
+#if defined(ARION_ISA_avx512)
+inline constexpr int kMostRowsFromL2 = 8;
+#else
+inline constexpr int kMostRowsFromL2 = 0;
+#endif
+template <Codec kCodec, int T>
+inline constexpr size_t kPrefetchAhead = kMostRowsFromL2 > 0 && T <= 2 &&
+                                                 (kCodec == Codec::c4 || kCodec == Codec::t4 ||
+                                                  kCodec == Codec::c8)
+                                             ? 1024
+                                             : 2048;
+
+//   ahead  kPrefetchAhead after the bytes in work or, at the end of a call, as many bytes after
+//          the beginning of the panel whose turn is next
+template <int T>
+ARION_INLINE void prefetch_stream(const std::byte* ahead, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += 64) {
+    T <= kMostRowsFromL2 ? prefetch_l2(ahead + i) : prefetch(ahead + i);
+  }
+}
+
+// Adds one block of one panel to T rows.
+template <Codec kCodec, ScaleMode kMode, int T>
+ARION_INLINE void separate_block(F32 (&acc)[T], const std::byte* base, size_t ahead, int block,
+                                 const TableArgs& table, const BlockRows& rows) {
+  constexpr size_t kCodes = code_block_bytes(kCodec);
+  const std::byte* codes = base + scale_bytes(kMode) + kCodes * static_cast<size_t>(block);
+  prefetch_stream<T>(codes + ahead, kCodes);
+  Bytes v[8];
+  unpack_codes<kCodec, 0>(codes, table, v);
+  const BlockScales scales = load_scales<kCodec, kMode>(base, block, table);
+  constexpr int G = kAlternating<kMode, T>;
+  static_for<T / G>([&](auto group) ARION_INLINE_LAMBDA {
+    int8_block<kCodec, kMode, group.value * G, G>(acc, v, scales, rows);
+  });
+}
+
+#if defined(ARION_ISA_avx512)
+template <int R, int T>
+inline constexpr bool kSharesQuads = R > 1 && T <= 2;
+
+// Adds one block to R panels x T rows half by half, so that a broadcast of four activations serves
+// all panels: with few rows the load ports are the limit, not the multipliers.
+//   base   the superblocks of the panels lie panel_stride bytes apart from here
+//   ahead  distance of what is prefetched
+template <Codec kCodec, ScaleMode kMode, int R, int T>
+ARION_INLINE void shared_block(F32 (&acc)[R][T], const std::byte* base, size_t panel_stride,
+                               size_t ahead, int block, const TableArgs& table,
+                               const BlockRows& rows) {
+  constexpr size_t kCodes = code_block_bytes(kCodec);
+  constexpr bool kSplits = kHasHalves<kMode>;
+  const std::byte* codes = base + scale_bytes(kMode) + kCodes * static_cast<size_t>(block);
+  I32 sum[R][T][2];
+  static_for<2>([&](auto half) ARION_INLINE_LAMBDA {
+    I32 quads[T][4];
+    static_for<T>([&](auto t) ARION_INLINE_LAMBDA {
+      static_for<4>([&](auto k) ARION_INLINE_LAMBDA {
+        quads[t][k] = broadcast_quad(rows.q + t * kTileCols + 16 * half + 4 * k);
+      });
+    });
+    static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
+      const std::byte* of = codes + r * panel_stride;
+      if constexpr (half == 0) prefetch_stream<T>(of + ahead, kCodes);
+      Bytes v[4];
+      unpack_codes<kCodec, 4 * half>(of, table, v);
+      static_for<T>([&](auto t) ARION_INLINE_LAMBDA {
+        I32& dot = sum[r][t][kSplits ? half.value : 0];
+        if constexpr (kSplits || half == 0) dot = first_sum<kMode>(rows, t, half);
+        static_for<4>([&](auto k) ARION_INLINE_LAMBDA { dot = dot4(dot, v[k], quads[t][k]); });
+      });
+    });
+  });
+  static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
+    const BlockScales scales = load_scales<kCodec, kMode>(base + r * panel_stride, block, table);
+    static_for<T>([&](auto t) ARION_INLINE_LAMBDA {
+      acc[r][t] = add_block<kMode>(acc[r][t], scales, rows, t, sum[r][t]);
+    });
+  });
+}
+#else
+template <int R, int T>
+inline constexpr bool kSharesQuads = false;
+#endif
 
 template <Codec kCodec, ScaleMode kMode, int R, int T>
 ARION_NOINLINE void multiply_int8(const Int8TileArgs& args) {
@@ -163,34 +252,28 @@ ARION_NOINLINE void multiply_int8(const Int8TileArgs& args) {
 
   const TableArgs table = load_table<kCodec>(args.table);
   const std::byte* superblock = args.panel;
+  // From the end of these columns to their beginning in the panels of the next call.
+  const size_t to_next = R * args.panel_stride -
+                         static_cast<size_t>((args.blocks + kBlocks - 1) / kBlocks) * kSuperblock;
   const auto lane = static_cast<size_t>(args.lane);
   BlockRows rows{args.tiles->q[lane], args.tiles->scale + lane, args.terms->start[0] + lane,
                  args.terms->half_sum[0] + lane};
   for (int left = args.blocks; left > 0; left -= kBlocks, superblock += kSuperblock) {
     const int blocks = left < kBlocks ? left : kBlocks;
+    const bool is_near_end = static_cast<size_t>(left) * kCodes <= kPrefetchAhead<kCodec, T>;
+    const size_t ahead = kPrefetchAhead<kCodec, T> + (is_near_end ? to_next : 0);
     static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
-      const std::byte* ahead = superblock + r * args.panel_stride + kPrefetchBytes<R>;
-      if constexpr (kBlocks <= 2) {
-        for (size_t i = 0; i < kSuperblock; i += 64) prefetch(ahead + i);
-      } else {
-        for (size_t i = 0; i < scale_bytes(kMode); i += 64) prefetch(ahead + i);
-      }
+      prefetch_stream<T>(superblock + r * args.panel_stride + ahead, scale_bytes(kMode));
     });
     for (int b = 0; b < blocks; ++b) {
-      static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
-        const std::byte* base = superblock + r * args.panel_stride;
-        const std::byte* codes = base + scale_bytes(kMode) + kCodes * static_cast<size_t>(b);
-        if constexpr (kBlocks > 2) {
-          for (size_t i = 0; i < kCodes; i += 64) prefetch(codes + kPrefetchBytes<R> + i);
-        }
-        Bytes v[8];
-        unpack_codes<kCodec>(codes, table, v);
-        const BlockScales scales = load_scales<kCodec, kMode>(base, b, table);
-        constexpr int G = kAlternating<kMode, T>;
-        static_for<T / G>([&](auto group) ARION_INLINE_LAMBDA {
-          int8_block<kCodec, kMode, group.value * G, G>(acc[r], v, scales, rows);
+      if constexpr (kSharesQuads<R, T>) {
+        shared_block<kCodec, kMode>(acc, superblock, args.panel_stride, ahead, b, table, rows);
+      } else {
+        static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
+          separate_block<kCodec, kMode>(acc[r], superblock + r * args.panel_stride, ahead, b, table,
+                                        rows);
         });
-      });
+      }
       rows.q += sizeof(Int8Tile);
       rows.scale += sizeof(Int8Tile) / sizeof(float);
       rows.start += sizeof(RowTerms) / sizeof(int32_t);

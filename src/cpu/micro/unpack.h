@@ -51,43 +51,48 @@ ARION_INLINE Bytes move_and(Bytes v, Bytes mask) {
   return v & mask;
 }
 
-// Takes kBits bits of every code out of the kBits lines that hold them and adds them at kShift.
-template <int kShift, int kBits>
-ARION_INLINE void unpack_bits(const std::byte* lines, Bytes (&v)[8]) {
+// Takes kBits bits of the codes of vectors [kBegin, kBegin + N) out of the kBits lines that hold
+// those of eight vectors and moves them to kShift: added to v, or v itself.
+template <int kShift, int kBits, bool kAdds, int kBegin, int N>
+ARION_INLINE void unpack_bits(const std::byte* lines, Bytes (&v)[N]) {
   constexpr int kPerLine = 8 / kBits;
+  constexpr int kFirstLine = kBegin / kPerLine, kEndLine = (kBegin + N - 1) / kPerLine + 1;
   const Bytes mask = Bytes::set1(((1 << kBits) - 1) << kShift);
-  static_for<kBits>([&](auto i) ARION_INLINE_LAMBDA {
-    const Bytes line = Bytes::load(lines + 64 * i);
+  static_for<kEndLine - kFirstLine>([&](auto i) ARION_INLINE_LAMBDA {
+    constexpr int kLine = kFirstLine + i.value;
+    const Bytes line = Bytes::load_once(lines + 64 * kLine);
     static_for<kPerLine>([&](auto t) ARION_INLINE_LAMBDA {
-      constexpr int q = i.value * kPerLine + t.value;
-      v[q] = v[q] | move_and<kShift - kBits * t.value>(line, mask);
+      constexpr int q = kLine * kPerLine + t.value - kBegin;
+      if constexpr (q >= 0 && q < N) {
+        const Bytes bits = move_and<kShift - kBits * t.value>(line, mask);
+        v[q] = kAdds ? v[q] | bits : bits;
+      }
     });
   });
 }
 
-// v[q] holds at byte 4*r + j the code of row r, column 4q + j, minus kCodeBias; of table codecs the
-// byte the code stands for.
-template <Codec kCodec>
-ARION_INLINE void unpack_codes(const std::byte* block, const TableArgs& table, Bytes (&v)[8]) {
+// v[q - kBegin] holds at byte 4*r + j the code of row r, column 4q + j, minus kCodeBias; of table
+// codecs the byte the code stands for.
+template <Codec kCodec, int kBegin, int N>
+ARION_INLINE void unpack_codes(const std::byte* block, const TableArgs& table, Bytes (&v)[N]) {
   using enum Codec;
-  for (Bytes& codes : v) codes = Bytes::set1(0);
   if constexpr (kCodec == c8) {
-    static_for<8>([&](auto q) ARION_INLINE_LAMBDA {
-      v[q] = Bytes::load(block + 64 * q);
+    static_for<N>([&](auto q) ARION_INLINE_LAMBDA {
+      v[q] = Bytes::load(block + 64 * (kBegin + q));
       if constexpr (kCodeBias<kCodec> != 0) v[q] = v[q] ^ Bytes::set1(0x80);
     });
   } else if constexpr (kCodec == c1) {
-    unpack_bits<1, 1>(block, v);
+    unpack_bits<1, 1, false, kBegin>(block, v);
   } else if constexpr (kCodec == c2 || kCodec == c3 || kCodec == t3) {
-    unpack_bits<0, 2>(block, v);
-    if constexpr (kCodec != c2) unpack_bits<2, 1>(block + 128, v);
+    unpack_bits<0, 2, false, kBegin>(block, v);
+    if constexpr (kCodec != c2) unpack_bits<2, 1, true, kBegin>(block + 128, v);
   } else {
-    unpack_bits<0, 4>(block, v);
-    if constexpr (kCodec == c5) unpack_bits<4, 1>(block + 256, v);
-    if constexpr (kCodec == c6) unpack_bits<4, 2>(block + 256, v);
+    unpack_bits<0, 4, false, kBegin>(block, v);
+    if constexpr (kCodec == c5) unpack_bits<4, 1, true, kBegin>(block + 256, v);
+    if constexpr (kCodec == c6) unpack_bits<4, 2, true, kBegin>(block + 256, v);
   }
   if constexpr (is_table(kCodec)) {
-    static_for<8>([&](auto q) ARION_INLINE_LAMBDA { v[q] = lookup16(table.values, v[q]); });
+    static_for<N>([&](auto q) ARION_INLINE_LAMBDA { v[q] = lookup16(table.values, v[q]); });
   }
 }
 

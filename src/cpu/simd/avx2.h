@@ -249,6 +249,7 @@ struct Bytes {
     const __m256i* v = reinterpret_cast<const __m256i*>(p);
     return {_mm256_loadu_si256(v), _mm256_loadu_si256(v + 1)};
   }
+  static ARION_INLINE Bytes load_once(const void* p) { return load(p); }
   static ARION_INLINE Bytes repeat16(const void* p) {
     const __m256i v = _mm256_broadcastsi128_si256(load128(p));
     return {v, v};

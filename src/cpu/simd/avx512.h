@@ -216,6 +216,11 @@ struct Bytes {
 
   static ARION_INLINE Bytes set1(uint8_t x) { return {_mm512_set1_epi8(static_cast<char>(x))}; }
   static ARION_INLINE Bytes load(const void* p) { return {_mm512_loadu_si512(p)}; }
+  static ARION_INLINE Bytes load_once(const void* p) {
+    Bytes line = load(p);
+    asm("" : "+v"(line.v));
+    return line;
+  }
   static ARION_INLINE Bytes repeat16(const void* p) {
     const __m128i quarter = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
     return {_mm512_broadcast_i32x4(quarter)};
@@ -245,6 +250,15 @@ ARION_INLINE Bytes shr_and(Bytes a, Bytes mask) {
 template <int N>
 ARION_INLINE Bytes shl_and(Bytes a, Bytes mask) {
   return {_mm512_and_si512(_mm512_slli_epi32(a.v, N), mask.v)};
+}
+ARION_INLINE I32 broadcast_quad(const int8_t* quad) {
+  int32_t bits;
+  __builtin_memcpy(&bits, quad, sizeof bits);
+  return I32::set1(bits);
+}
+ARION_INLINE I32 dot4(I32 acc, Bytes codes, I32 quad) {
+  asm("vpdpbusd %2, %1, %0" : "+v"(acc.v) : "v"(codes.v), "v"(quad.v));
+  return acc;
 }
 // One instruction with a broadcast memory operand: the intrinsic spills accumulators in GCC 12.
 ARION_INLINE I32 dot4(I32 acc, Bytes codes, const int8_t* quad) {

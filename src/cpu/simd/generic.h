@@ -250,6 +250,7 @@ struct Bytes {
     std::memcpy(v.byte, p, 64);
     return v;
   }
+  static ARION_INLINE Bytes load_once(const void* p) { return load(p); }
   static ARION_INLINE Bytes repeat16(const void* p) {
     Bytes v;
     for (int i = 0; i < 4; ++i) std::memcpy(v.byte + 16 * i, p, 16);

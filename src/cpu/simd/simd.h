@@ -17,7 +17,8 @@
 //   store_bf16 (nearest even, keeps NaN), each with _first
 //   load_i8 load_u8 (16 bytes to I32), store_i8 (low byte of each lane), store_i8_first
 //   reduce_add reduce_max: fixed tree, lanes i and i+8, then i+4, i+2, i+1; for F32 and I32
-//   Bytes: set1 load store, & |, shr_and<n>(v, mask) shl_and<n>(v, mask): shift bits within bytes;
+//   Bytes: set1 load store, load_once (where a core reads one line per cycle: into a register, not
+//     anew for every use), & |, shr_and<n>(v, mask) shl_and<n>(v, mask): shift bits within bytes;
 //     the mask must keep no bit that came from another byte
 //     repeat16(p): 16 bytes four times;  lookup16(table, v): byte i is table[i / 16 * 16 + v[i]],
 //     for bytes of v below 16 lanes(bytes): the same bits as I32, byte 4*i + j of the vector in
@@ -104,6 +105,9 @@ ARION_INLINE void store_i8_first(int8_t* p, I32 v, int n) {
 
 ARION_INLINE void prefetch(const void* p) {
   __builtin_prefetch(p, 0, 3);
+}
+ARION_INLINE void prefetch_l2(const void* p) {
+  __builtin_prefetch(p, 0, 2);
 }
 
 // Calls f(Index<0>) .. f(Index<N-1>): arrays of vectors indexed by a constant live in registers.
