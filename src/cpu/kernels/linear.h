@@ -13,6 +13,11 @@ namespace arion::cpu::ARION_ISA {
 namespace {
 
 inline constexpr int kTilePanels = 4;
+// With few rows tiles are larger and, where all workers get several, begin at whole groups of
+// panels: products of a matrix and a vector live from long streams.
+inline constexpr int kFewRows = 4;
+inline constexpr int kLongTilePanels = 32;
+inline constexpr int kManyFeatures = 2048;
 
 // Scratch of one worker, in bytes: results of a tile, the same for `up`, then what a product needs.
 inline constexpr size_t kResultBytes = size_t{256} << 10;
@@ -57,9 +62,14 @@ ARION_INLINE LinearShape linear_shape(const LinearArgs& args, const StepInput& i
   LinearShape shape;
   shape.rows = input.rows(args.rows).count;
   const bool is_head = args.kind == OpKind::linear_head;
-  shape.granule = is_head ? whole_heads(args.head.head_dim) : kTileCols;
+  const bool is_few = shape.rows <= kFewRows;
+  const bool has_long_streams = is_few && args.weight.rows >= kManyFeatures;
+  shape.granule = is_head            ? whole_heads(args.head.head_dim)
+                  : has_long_streams ? kTilePanels * kPanelRows
+                                     : kTileCols;
   shape.granules = (args.weight.rows + shape.granule - 1) / shape.granule;
-  shape.tile_granules = larger(1, kTilePanels * kPanelRows / shape.granule);
+  const int panels = is_few ? kLongTilePanels : kTilePanels;
+  shape.tile_granules = larger(1, panels * kPanelRows / shape.granule);
   // The results of a tile must fit the scratch, and the activations of a block stay in the L2
   // cache.
   const int tile_cols = shape.granule * shape.tile_granules;

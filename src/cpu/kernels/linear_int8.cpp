@@ -29,23 +29,32 @@ constexpr int kPairs = 1;
 
 template <Codec kCodec, ScaleMode kMode>
 struct Int8Product {
+  // R panels at once, which lie `panels / R` apart: each is the beginning of a long stream for the
+  // prefetchers of the memory, which would run beyond the end of a single panel.
+  template <int R, int T>
+  static ARION_INLINE void panels_of(Int8TileArgs call, int& panels) {
+    const int length = panels / R;
+    call.panel_stride = call.next_stride * static_cast<size_t>(length);
+    call.y_panel = static_cast<size_t>(length) * kLanes;
+    for (int p = 0; p < length; ++p) {
+      multiply_int8<kCodec, kMode, R, T>(call);
+      call.panel += call.next_stride;
+      call.y += kLanes;
+    }
+    panels -= R * length;
+  }
+
   // Rows in powers of two, from the largest; every size runs the same arithmetic.
   template <int T>
   static ARION_INLINE void rows_of(Int8TileArgs& call, int& left, int panels) {
+    constexpr int R = T <= 4 ? kStreams : T <= 8 ? kPairs : 1;
     while (left >= T) {
-      constexpr int R = T <= 4 ? kStreams : T <= 8 ? kPairs : 1;
-      Int8TileArgs part = call;
-      int p = 0;
-      for (; p + R <= panels; p += R) {
-        multiply_int8<kCodec, kMode, R, T>(part);
-        part.panel += R * part.panel_stride;
-        part.y += R * kLanes;
-      }
-      for (; p < panels; ++p) {
-        multiply_int8<kCodec, kMode, 1, T>(part);
-        part.panel += part.panel_stride;
-        part.y += kLanes;
-      }
+      int rest = panels;
+      panels_of<R, T>(call, rest);
+      Int8TileArgs last = call;
+      last.panel += static_cast<size_t>(panels - rest) * call.next_stride;
+      last.y += (panels - rest) * kLanes;
+      panels_of<1, T>(last, rest);
       call.lane += T;
       call.y += T * call.y_stride;
       left -= T;
@@ -71,6 +80,7 @@ struct Int8Product {
         Int8TileArgs call{.panel = panel + superblock_bytes(matrix.spec) *
                                                static_cast<size_t>(b / kPerSuperblock),
                           .panel_stride = stride,
+                          .next_stride = stride,
                           .table = matrix.spec.table,
                           .tiles = tiles + b,
                           .terms = terms,
@@ -78,6 +88,7 @@ struct Int8Product {
                           .blocks = count,
                           .y = tile.y + static_cast<size_t>(r) * tile.y_stride,
                           .y_stride = tile.y_stride,
+                          .y_panel = kLanes,
                           .is_first = b == 0};
         int left = rows;
         if constexpr (kMaxRows >= 16) rows_of<16>(call, left, tile.panels);

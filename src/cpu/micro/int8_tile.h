@@ -56,13 +56,15 @@ ARION_INLINE void fill_terms(const Int8Tile* tiles, int rows, int blocks, int ze
 struct Int8TileArgs {
   const std::byte* panel;  // superblock of the first column; 64-byte aligned
   size_t panel_stride;     // to the next of the R panels
+  size_t next_stride;      // from each of them to the one that the next call takes
   CodeTable table;         // of table codecs
   const Int8Tile* tiles;   // [blocks]
   const RowTerms* terms;   // [blocks]
   int lane;
   int blocks;       // of 32 columns
-  float* y;         // [T][R * 16]
+  float* y;         // [T][16] of the first panel
   size_t y_stride;  // floats between rows
+  size_t y_panel;   // floats to the next of the R panels
   bool is_first;    // start from 0 instead of y
 };
 
@@ -246,15 +248,16 @@ ARION_NOINLINE void multiply_int8(const Int8TileArgs& args) {
   F32 acc[R][T];
   static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
     static_for<T>([&](auto t) ARION_INLINE_LAMBDA {
-      acc[r][t] = args.is_first ? F32::zero() : F32::load(args.y + t * args.y_stride + r * kLanes);
+      acc[r][t] =
+          args.is_first ? F32::zero() : F32::load(args.y + t * args.y_stride + r * args.y_panel);
     });
   });
 
   const TableArgs table = load_table<kCodec>(args.table);
   const std::byte* superblock = args.panel;
   // From the end of these columns to their beginning in the panels of the next call.
-  const size_t to_next = R * args.panel_stride -
-                         static_cast<size_t>((args.blocks + kBlocks - 1) / kBlocks) * kSuperblock;
+  const size_t to_next =
+      args.next_stride - static_cast<size_t>((args.blocks + kBlocks - 1) / kBlocks) * kSuperblock;
   const auto lane = static_cast<size_t>(args.lane);
   BlockRows rows{args.tiles->q[lane], args.tiles->scale + lane, args.terms->start[0] + lane,
                  args.terms->half_sum[0] + lane};
@@ -283,7 +286,7 @@ ARION_NOINLINE void multiply_int8(const Int8TileArgs& args) {
 
   static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
     static_for<T>([&](auto t) ARION_INLINE_LAMBDA {
-      acc[r][t].store(args.y + t * args.y_stride + r * kLanes);
+      acc[r][t].store(args.y + t * args.y_stride + r * args.y_panel);
     });
   });
 }
