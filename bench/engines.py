@@ -2,6 +2,7 @@
 import dataclasses
 import json
 import re
+import subprocess
 
 from measuring import HERE, run_json, run_text
 
@@ -100,9 +101,9 @@ class IkLlamaCpp(Engine):
     def run_batched(self, model, test, threads):
         context = test.batch * (test.depth + test.count) + 512
         depth = max(test.depth, 1)
-        output = self.text(self.batched, "-m", model, "-c", context, "-b", 2048, "-ub", 512, "-npp", depth, "-ntg",
-                           test.count, "-npl", test.batch, "-t", threads, "-fa", "on", "--no-mmap",
-                           *(["-rtr"] if self.repack else []))
+        command = [*self.prefix, self.batched, "-m", model, "-c", context, "-b", 2048, "-ub", 512, "-npp", depth, "-ntg",
+                   test.count, "-npl", test.batch, "-t", threads, "-fa", "on", "--no-mmap"]
+        output = run_text(command + (["-rtr"] if self.repack else []), self.environment, errors=subprocess.STDOUT)
         for line in output.splitlines():
             cells = line.strip().strip("|").split("|")
             if len(cells) == 10 and [cell.strip() for cell in cells[:3]] == [str(depth), str(test.count), str(test.batch)]:

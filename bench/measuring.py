@@ -10,11 +10,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 
 
-def run_text(command, environment=None):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+def run_text(command, environment=None, errors=subprocess.PIPE):
+    """What the program prints; with errors=subprocess.STDOUT what it writes to stderr too."""
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=errors, text=True,
                           env=os.environ | (environment or {}))
     if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\nfailed with {done.returncode}: {done.stderr.strip()[-2000:]}")
+        sys.exit(f"{' '.join(map(str, command))}\nfailed with {done.returncode}: {(done.stderr or done.stdout).strip()[-2000:]}")
     return done.stdout
 
 
