@@ -15,6 +15,7 @@
 #include "assembly/loaded_model.h"
 #include "assembly/model_compiler.h"
 #include "base/error.h"
+#include "flip_bit.h"
 #include "model/hf_folder.h"
 #include "model/tiny_model.h"
 #include "runtime/sequence_stepper.h"
@@ -87,14 +88,6 @@ class CompiledModelTest : public testing::Test {
 
   fs::path model(const std::string& name = "model.gguf") const {
     return folder_.write(name, test::read_file(test::tiny()));
-  }
-
-  static void flip_byte(const fs::path& path, size_t at) {
-    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekg(static_cast<std::streamoff>(at));
-    const char byte = static_cast<char>(file.get() ^ 1);
-    file.seekp(static_cast<std::streamoff>(at));
-    file.put(byte);
   }
 
   const test::TempDir folder_;
@@ -177,9 +170,9 @@ TEST_F(CompiledModelTest, IsNotUsedOnceTheModelIsModified) {
 TEST_F(CompiledModelTest, TruncatedDamagedAndForeignFilesAreNotUsed) {
   const fs::path path = model(), compiled = compile(path);
   const size_t size = fs::file_size(compiled);
-  flip_byte(compiled, size - 20);
+  test::flip_bit(compiled, size - 20);
   expect_unused(path, "the table is damaged");
-  flip_byte(compiled, size - 20);
+  test::flip_bit(compiled, size - 20);
   expect_same_bits(path);
   fs::resize_file(compiled, size - 1);
   expect_unused(path, "the table is damaged");
@@ -241,9 +234,9 @@ TEST_F(CompiledModelTest, VerifyingFindsEveryDamagedTensorAndSource) {
   const CompiledModel opened = open_compiled(compiled, describe(path));
   for (const PackedTensor& tensor : opened.header.tensors) {
     for (const uint64_t at : {tensor.offset, tensor.offset + tensor.bytes - 1}) {
-      flip_byte(compiled, opened.header.data_offset + at);
+      test::flip_bit(compiled, opened.header.data_offset + at);
       EXPECT_NE(problem().find("tensor " + tensor.name + " is damaged"), std::string::npos);
-      flip_byte(compiled, opened.header.data_offset + at);
+      test::flip_bit(compiled, opened.header.data_offset + at);
     }
   }
   EXPECT_EQ(problem(), "");
@@ -263,10 +256,10 @@ TEST_F(CompiledModelTest, VerifyingFindsAChangeThatTheSamplesOfTheSourceMiss) {
   };
   for (bool done = false; !done; at += 1024) {
     ASSERT_LT(at, fs::file_size(path));
-    flip_byte(path, at);
+    test::flip_bit(path, at);
     fs::last_write_time(path, time);
     done = is_missed();
-    if (!done) flip_byte(path, at);
+    if (!done) test::flip_bit(path, at);
   }
   const Model described = describe(path);
   WorkerPool pool(2);

@@ -5,8 +5,8 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 
+#include "flip_bit.h"
 #include "temp_dir.h"
 #include "test_data.h"
 
@@ -18,14 +18,6 @@ namespace fs = std::filesystem;
 class SourceKeyTest : public testing::Test {
  protected:
   SourceKey key() const { return *read_source_key(GgufFile::open(path_)); }
-  // Writes one byte in place.
-  void change(size_t at) const {
-    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekg(static_cast<std::streamoff>(at));
-    const char byte = static_cast<char>(file.get() ^ 1);
-    file.seekp(static_cast<std::streamoff>(at));
-    file.put(byte);
-  }
 
   const test::TempDir folder_;
   const fs::path path_ = folder_.write("model.gguf", test::read_file(test::tiny()));
@@ -60,10 +52,10 @@ TEST_F(SourceKeyTest, ContentAtBothEndsCountsThoughTheTimeWasSetBack) {
   const SourceKey then = key();
   const auto time = fs::last_write_time(path_);
   const size_t last = fs::file_size(path_) - 1;
-  change(last);
+  test::flip_bit(path_, last);
   fs::last_write_time(path_, time);
   EXPECT_NE(describe_change(then, key()).find("has other content"), std::string::npos);
-  change(last);
+  test::flip_bit(path_, last);
   fs::last_write_time(path_, time);
   EXPECT_EQ(describe_change(then, key()), "");
 }
