@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "mebibytes.h"
 
 namespace arion::app {
 
@@ -10,7 +11,7 @@ std::string compiled_text(const CompiledSearch& search) {
   if (search.found) {
     return fmt::format("weights mapped from {}, {:.1f} MiB",
                        printable(search.found->path.string(), 4096),
-                       static_cast<double>(search.found->file.bytes().size()) / (1 << 20));
+                       mebibytes(search.found->file.bytes().size()));
   }
   if (search.problem.empty()) return "weights packed when loaded";
   return "weights packed when loaded; the compiled model is not used: " +

@@ -3,19 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "mebibytes.h"
+
 namespace arion::app {
-namespace {
-
-double mib(size_t bytes) {
-  return static_cast<double>(bytes) / (1 << 20);
-}
-
-}  // namespace
-
 std::string memory_text(const MemoryPlan& plan, int threads) {
   std::string text = "Memory\n";
   auto line = [&](std::string_view what, size_t bytes, const std::string& detail) {
-    text += fmt::format("  {:<10} {:>10.1f} MiB  {}\n", what, mib(bytes), detail);
+    text += fmt::format("  {:<10} {:>10.1f} MiB  {}\n", what, mebibytes(bytes), detail);
   };
   line("weights", plan.weight_bytes, "packed");
   for (size_t g = 0; g < plan.groups.size(); ++g) {

@@ -16,6 +16,7 @@
 #include "base/worker_count.h"
 #include "command.h"
 #include "load_options.h"
+#include "mebibytes.h"
 #include "model/hf_folder.h"
 #include "number_option.h"
 #include "overwriting.h"
@@ -33,10 +34,6 @@ struct CompileOptions {
   int threads = 0;
   bool verify = false, force = false, list = false, remove = false;
 };
-
-double size_in_mib(uint64_t bytes) {
-  return static_cast<double>(bytes) / (1 << 20);
-}
 
 CompileProgress show_progress(const char* label, const StopRequest& stop) {
   return [label, &stop, bar = std::shared_ptr<Progress>()](uint64_t done, uint64_t total) mutable {
@@ -77,7 +74,7 @@ void list_compiled() {
       const std::string state = state_of(panels);
       fmt::print(
           "{}  {:.1f} MiB  of {}{}\n", printable(path.string(), 4096),
-          size_in_mib(file.bytes().size()),
+          mebibytes(file.bytes().size()),
           panels.source.files.empty() ? "nothing" : printable(panels.source.files[0].name, 4096),
           state.empty() ? "" : fmt::format("  (unused: {})", state));
     } catch (const Error& problem) {
@@ -100,7 +97,7 @@ void verify(const Model& model, const fs::path& path, WorkerPool& pool) {
   verify_compiled(compiled, model, pool, show_progress("Verifying", stop));
   fmt::print("{}: verified, {} tensors in {:.1f} MiB and the model they are of\n",
              printable(path.string(), 4096), compiled.header.tensors.size(),
-             size_in_mib(compiled.file.bytes().size()));
+             mebibytes(compiled.file.bytes().size()));
 }
 
 bool is_current(const fs::path& path, const Model& model) {
@@ -120,7 +117,7 @@ void write_compiled(const CompileOptions& options, const fs::path& path, const M
   }
   const StopRequest stop;
   compile_model(model, path, pool, show_progress("Compiling", stop));
-  fmt::print("{}: {:.1f} MiB\n", printable(path.string(), 4096), size_in_mib(fs::file_size(path)));
+  fmt::print("{}: {:.1f} MiB\n", printable(path.string(), 4096), mebibytes(fs::file_size(path)));
 }
 
 void compile(const CompileOptions& options) {

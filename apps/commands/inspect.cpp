@@ -24,6 +24,7 @@
 #include "io/gguf.h"
 #include "io/gguf_value.h"
 #include "io/safetensors.h"
+#include "mebibytes.h"
 #include "memory_text.h"
 #include "model/hf_folder.h"
 #include "model/model.h"
@@ -169,8 +170,7 @@ void print_summary(const GgufFile& file) {
   for (const std::string& name : file.file_names()) fmt::print("{}\n", printable(name, 4096));
   fmt::print("GGUF version {}, {} metadata entries, {} tensors, {:.1f} M parameters, {:.1f} MiB\n",
              file.version(), file.metadata().entries().size(), file.tensors().size(),
-             static_cast<double>(totals.parameters) / 1e6,
-             static_cast<double>(totals.bytes) / (1 << 20));
+             static_cast<double>(totals.parameters) / 1e6, mebibytes(totals.bytes));
 
   fmt::print("\nMetadata\n");
   for (const GgufEntry& entry : file.metadata().entries()) {

@@ -18,6 +18,7 @@
 #include "command.h"
 #include "file_limit.h"
 #include "io/ggml_types.h"
+#include "mebibytes.h"
 #include "model/hf_folder.h"
 #include "model/model.h"
 #include "model/spec.h"
@@ -41,10 +42,6 @@ struct QuantizeOptions {
   bool is_pure = false;
   bool forbids_fallback = false;
 };
-
-double mebibytes(uint64_t bytes) {
-  return static_cast<double>(bytes) / (1 << 20);
-}
 
 void print_plan(const QuantizePlan& plan) {
   for (const TensorPlan& tensor : plan.tensors) {
