@@ -29,11 +29,10 @@ constexpr int kPairs = 1;
 
 template <Codec kCodec, ScaleMode kMode>
 struct Int8Product {
-  // R panels at once, which lie `panels / R` apart: each is the beginning of a long stream for the
+  // R panels at once, which lie `length` apart: each is the beginning of a long stream for the
   // prefetchers of the memory, which would run beyond the end of a single panel.
   template <int R, int T>
-  static ARION_INLINE void panels_of(Int8TileArgs call, int& panels) {
-    const int length = panels / R;
+  static ARION_INLINE void panels_of(Int8TileArgs call, int length) {
     call.panel_stride = call.next_stride * static_cast<size_t>(length);
     call.y_panel = static_cast<size_t>(length) * kLanes;
     for (int p = 0; p < length; ++p) {
@@ -41,7 +40,6 @@ struct Int8Product {
       call.panel += call.next_stride;
       call.y += kLanes;
     }
-    panels -= R * length;
   }
 
   // Rows in powers of two, from the largest; every size runs the same arithmetic.
@@ -49,12 +47,11 @@ struct Int8Product {
   static ARION_INLINE void rows_of(Int8TileArgs& call, int& left, int panels) {
     constexpr int R = T <= 4 ? kStreams : T <= 8 ? kPairs : 1;
     while (left >= T) {
-      int rest = panels;
-      panels_of<R, T>(call, rest);
+      panels_of<R, T>(call, panels / R);
       Int8TileArgs last = call;
-      last.panel += static_cast<size_t>(panels - rest) * call.next_stride;
-      last.y += (panels - rest) * kLanes;
-      panels_of<1, T>(last, rest);
+      last.panel += static_cast<size_t>(panels / R * R) * call.next_stride;
+      last.y += panels / R * R * kLanes;
+      panels_of<1, T>(last, panels % R);
       call.lane += T;
       call.y += T * call.y_stride;
       left -= T;
@@ -79,7 +76,6 @@ struct Int8Product {
         fill_terms<kCodec, kMode>(tiles + b, rows, count, matrix.spec.zero, terms);
         Int8TileArgs call{.panel = panel + superblock_bytes(matrix.spec) *
                                                static_cast<size_t>(b / kPerSuperblock),
-                          .panel_stride = stride,
                           .next_stride = stride,
                           .table = matrix.spec.table,
                           .tiles = tiles + b,
@@ -88,7 +84,6 @@ struct Int8Product {
                           .blocks = count,
                           .y = tile.y + static_cast<size_t>(r) * tile.y_stride,
                           .y_stride = tile.y_stride,
-                          .y_panel = kLanes,
                           .is_first = b == 0};
         int left = rows;
         if constexpr (kMaxRows >= 16) rows_of<16>(call, left, tile.panels);
