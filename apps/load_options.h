@@ -8,9 +8,6 @@
 
 namespace arion::app {
 
-// See SchedulerLimits::decode_slowdown.
-inline constexpr double kMaxDecodeSlowdown = 1000;
-
 // Adds MODEL, -t, --act, --kv and --compiled.
 void add_load_options(CLI::App& command, LoadOptions& options);
 // Adds -t, --act, --kv and --compiled.

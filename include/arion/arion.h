@@ -86,7 +86,7 @@ typedef struct arion_engine_options {
   int32_t context;        /* tokens of prompt and answer; default: the model's, at most 32768 */
   int32_t max_sequences;  /* answered at the same time, each with room for a context; default: 16 */
   int32_t step_tokens;    /* computed in one step at most; default: 512 */
-  int64_t target_step_us; /* longest step beside answers in progress; default: twice theirs */
+  int64_t target_step_us; /* longest step beside answers in progress; default: none */
   int32_t forgets_prefixes; /* not 0: every prompt is computed from its beginning */
   int32_t max_queue;        /* requests that may wait; default: any number */
   int64_t max_queue_tokens; /* of their prompts together; default: any number */
@@ -97,6 +97,11 @@ typedef struct arion_engine_options {
   const char* name;         /* that requests may use as "model"; default: that of the file */
   arion_progress progress;  /* default: none */
   void* progress_data;
+  /* How many times as long as without others' prompts answers in progress may wait for a token; at
+   * most 1000, or INFINITY: as long as it takes. Default: 2, none with target_step_us. */
+  double decode_slowdown;
+  const char*
+      compiled; /* auto, off or a file of arion compile; default: ARION_COMPILED, else auto */
 } arion_engine_options;
 
 /* `model`: a GGUF file, a Hugging Face folder, or the name of a model that quickstart fetched.

@@ -178,7 +178,8 @@ struct EngineOptions {
   bool forgets_prefixes = false;
   int max_queue = 0;
   int64_t max_queue_tokens = 0, target_step_us = 0;
-  std::string isa = {}, activations = {}, kv = {}, scheduling = {}, name = {};
+  double decode_slowdown = 0;
+  std::string isa = {}, activations = {}, kv = {}, scheduling = {}, name = {}, compiled = {};
   // Bytes of weights done, and of all; false ends loading.
   std::function<bool(uint64_t done, uint64_t total)> progress = {};
 };
@@ -369,6 +370,7 @@ class Engine {
     c.max_sequences = options.max_sequences;
     c.step_tokens = options.step_tokens;
     c.target_step_us = options.target_step_us;
+    c.decode_slowdown = options.decode_slowdown;
     c.forgets_prefixes = options.forgets_prefixes ? 1 : 0;
     c.max_queue = options.max_queue;
     c.max_queue_tokens = options.max_queue_tokens;
@@ -380,6 +382,7 @@ class Engine {
     c.kv = text(options.kv);
     c.scheduling = text(options.scheduling);
     c.name = text(options.name);
+    c.compiled = text(options.compiled);
     Progress progress{options.progress, nullptr};
     if (options.progress) c.progress = &Progress::call;
     c.progress_data = &progress;

@@ -11,6 +11,7 @@ from ctypes import (
     Structure,
     byref,
     c_char_p,
+    c_double,
     c_float,
     c_int,
     c_int32,
@@ -62,6 +63,8 @@ class EngineOptions(Structure):
         ("name", c_char_p),
         ("progress", Progress),
         ("progress_data", c_void_p),
+        ("decode_slowdown", c_double),
+        ("compiled", c_char_p),
     ]
 
 

@@ -32,6 +32,12 @@ class LLM:
     activations: int8, bf16 or fp32; default: by the format of the weights
     isa: generic, avx2, avxvnni, avx512 or avx512bf16; default: the best
     scheduling_policy: fcfs, priority or fair
+    max_num_queued_reqs: requests that may wait; default: any number
+    max_num_queued_tokens: of their prompts together; default: any number
+    max_decode_slowdown: how many times as long as without others' prompts answers in progress may
+        wait for a token, at most 1000, or math.inf; default: 2, none with target_step_ms
+    target_step_ms: milliseconds they may wait; default: no matter how long
+    compiled: auto, off or a file of `arion compile`; default: ARION_COMPILED, else auto
     served_model_name: that requests may use; default: that of the file
     progress: called while the model is loaded with bytes done and in all
     """
@@ -49,6 +55,11 @@ class LLM:
         activations: str | None = None,
         isa: str | None = None,
         scheduling_policy: str = "fcfs",
+        max_num_queued_reqs: int | None = None,
+        max_num_queued_tokens: int | None = None,
+        max_decode_slowdown: float | None = None,
+        target_step_ms: float | None = None,
+        compiled: str | None = None,
         served_model_name: str | None = None,
         progress: Callable[[int, int], object] | None = None,
     ) -> None:
@@ -62,6 +73,11 @@ class LLM:
             activations=activations and activations.encode(),
             isa=isa and isa.encode(),
             scheduling=scheduling_policy.encode(),
+            max_queue=max_num_queued_reqs or 0,
+            max_queue_tokens=max_num_queued_tokens or 0,
+            decode_slowdown=max_decode_slowdown or 0,
+            target_step_us=round((target_step_ms or 0) * 1000),
+            compiled=compiled and compiled.encode(),
             name=served_model_name and served_model_name.encode(),
         )
         self._engine = Engine(str(model), options, progress)

@@ -2,6 +2,7 @@
     ARION_LIBRARY=build/release/libarion.so PYTHONPATH=python python3 -m unittest discover -s python/tests -p '*_test.py'
 """
 
+import math
 import os
 import pathlib
 import shutil
@@ -236,6 +237,17 @@ class Engines(ArionTest):
         last = [piece for piece in stream][-1:]  # what had come by then
         self.assertTrue(all(piece.finished for piece in last))
         llm.close()
+
+    def test_options_reach_the_engine(self):
+        options = {"max_num_queued_reqs": 4, "max_num_queued_tokens": 1000, "target_step_ms": 2.5,
+                   "compiled": "off"}
+        for slowdown in (1.5, math.inf):
+            with LLM(self.model, threads=1, max_decode_slowdown=slowdown, **options) as llm:
+                self.assertEqual(len(llm.generate(["ab", "cd"], seeded(max_tokens=3))), 2)
+        for wrong in ({"max_decode_slowdown": -1}, {"target_step_ms": -1},
+                      {"max_num_queued_reqs": -1}, {"compiled": "no-such-file"}):
+            with self.assertRaises(InvalidRequestError, msg=wrong):
+                LLM(self.model, threads=1, **wrong)
 
     def test_progress_is_told_and_may_end_loading(self):
         seen = []

@@ -14,6 +14,9 @@ namespace arion {
 
 // Answers at the same time.
 inline constexpr int kDefaultSequences = 16, kMaxSequences = 1024;
+inline constexpr int kMaxStepTokens = 1 << 16;
+// See SchedulerLimits::decode_slowdown.
+inline constexpr double kMaxDecodeSlowdown = 1000;
 
 struct AnsweringOptions {
   LoadOptions load;  // but kv_sequences and logit_rows, which follow from the engine's options

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "capi/client_engine.h"
 #include "capi/client_request.h"
+#include "capi/engine_options.h"
 #include "capi/status.h"
 #include "text/detokenizer.h"
 

@@ -4,15 +4,11 @@
 #include <string>
 #include <unordered_set>
 
-#include "arion/arion.h"
 #include "assembly/answering_engine.h"
 
 namespace arion {
 
 class ClientRequest;
-
-// Reads no further than options.size. Throws Error{usage} for what is out of range.
-AnsweringOptions read_engine_options(const char* model, const arion_engine_options* options);
 
 // Thread-safe. Lives until handle and requests are gone.
 class ClientEngine {

@@ -8,6 +8,7 @@
 #include "assembly/answering_engine.h"
 #include "capi/c_client.h"
 #include "capi/client_models.h"
+#include "capi/engine_options.h"
 #include "engine/event_queue.h"
 
 namespace arion::test {
@@ -154,6 +155,42 @@ TEST(CApi, NamesWhatIsWrongWithOptions) {
   EXPECT_NE(message([](Options& o) { o.max_sequences = -1; }).find("max_sequences"),
             std::string::npos);
   EXPECT_NE(message([](Options& o) { o.context = 1 << 30; }).find("context"), std::string::npos);
+  for (const double value : {-1.0, 1001.0, std::nan(""), -HUGE_VAL}) {
+    EXPECT_NE(message([&](Options& o) { o.decode_slowdown = value; }).find("decode_slowdown"),
+              std::string::npos);
+  }
+}
+
+TEST(CApi, LimitsTheStepsThatDecodingWaitsFor) {
+  const auto read = [](double slowdown, int64_t target_us) {
+    arion_engine_options options{.size = sizeof options};
+    options.decode_slowdown = slowdown;
+    options.target_step_us = target_us;
+    const EngineOptions out = read_engine_options("m", &options).engine;
+    return std::pair(out.decode_slowdown, out.target_step_us);
+  };
+  constexpr int64_t kNone = 0;
+  EXPECT_EQ(read(0, 0), std::pair(2.0, kNone));
+  EXPECT_EQ(read(0, 5000), std::pair(0.0, int64_t{5000}));
+  EXPECT_EQ(read(3.5, 0), std::pair(3.5, kNone));
+  EXPECT_EQ(read(3.5, 5000), std::pair(3.5, int64_t{5000}));
+  EXPECT_EQ(read(HUGE_VAL, 0), std::pair(0.0, kNone));
+}
+
+// What a program built before the last members were added passes.
+TEST(CApi, TakesOptionsWithoutTheLastMembers) {
+  const ModelFile model;
+  arion_engine_options options{.size = offsetof(arion_engine_options, decode_slowdown)};
+  options.decode_slowdown = -1;  // not to be read
+  options.compiled = "no-such-file";
+  arion_engine* engine = nullptr;
+  EXPECT_EQ(arion_engine_open(model.path().c_str(), &options, &engine), ARION_OK)
+      << arion_last_error();
+  arion_engine_close(engine);
+  options.size = sizeof options;
+  options.decode_slowdown = 0;
+  EXPECT_NE(arion_engine_open(model.path().c_str(), &options, &engine), ARION_OK);
+  EXPECT_NE(std::string(arion_last_error()).find("no-such-file"), std::string::npos);
 }
 
 TEST(CApi, EndsLoadingWhenProgressSaysSo) {
