@@ -1,8 +1,10 @@
 // arion serve: an OpenAI-compatible HTTP server.
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <memory>
+#include <thread>
 
 #include "base/error.h"
 #include "command.h"
@@ -57,6 +59,36 @@ bool is_loopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
+// Runs a server, while there is no model yet as well.
+class ServerThread {
+ public:
+  explicit ServerThread(Server& server)
+      : server_(server), thread_([this] {
+          try {
+            server_.run();
+          } catch (...) {
+            error_ = std::current_exception();
+          }
+        }) {}
+  ~ServerThread() {
+    server_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  ServerThread(const ServerThread&) = delete;
+  ServerThread& operator=(const ServerThread&) = delete;
+
+  // Until the server has ended. Throws what it threw.
+  void wait() {
+    thread_.join();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  Server& server_;
+  std::exception_ptr error_;
+  std::thread thread_;  // last: starts when all else is there
+};
+
 void serve(ServeOptions options, const GlobalOptions& global) {
   EngineOptions& engine = options.answering.engine;
   engine.policy = queue_policy_of(options.policy);
@@ -69,15 +101,20 @@ void serve(ServeOptions options, const GlobalOptions& global) {
   options.server.http.max_body_bytes = static_cast<size_t>(options.max_body_mib) << 20;
   raise_file_limit();  // every connection is a file
 
-  const auto answering = load_answering_engine(options.answering, global);
-  Server server(answering->engine(), answering->model(), options.server);
-  server.drain_on_signals();
+  std::unique_ptr<AnsweringEngine> answering;  // outlives the server
+  Server server(options.server);
   if (!is_loopback(options.server.http.host) && options.server.service.api_keys.empty()) {
     log(LogLevel::warning, "everybody who reaches {} may use this server; --api-key asks for a key",
         server.address());
   }
+  ServerThread thread(server);
+  log(LogLevel::info, "listening on http://{}, loading the model", server.address());
+  answering =
+      load_answering_engine(options.answering, global);  // signals end the program meanwhile
+  server.set_model(answering->engine(), answering->model());
+  server.drain_on_signals();
   log(LogLevel::info, "serving {} on http://{}", answering->model().name(), server.address());
-  server.run();
+  thread.wait();
   log(LogLevel::info, "ended");
 }
 
@@ -103,6 +140,11 @@ void command_serve(CLI::App& program, const GlobalOptions& global) {
   command->add_option("--api-key-file", options->api_key_file, "File with one key per line")
       ->check(not_empty());
   command
+      ->add_option("--cors-origin", http.cors_origins,
+                   "Origin whose pages may use the server, such as https://app.example; *: any; "
+                   "may be repeated (default: none)")
+      ->allow_extra_args(false);
+  command
       ->add_option("--scheduling-policy", options->policy,
                    "Who starts first: fcfs, priority (the field `priority`) or fair (clients in "
                    "turns)")
@@ -116,6 +158,11 @@ void command_serve(CLI::App& program, const GlobalOptions& global) {
       ->add_option("--max-num-queued-tokens", engine.queue.tokens,
                    "Tokens of their prompts together")
       ->check(number_from(int64_t{1}, std::numeric_limits<int64_t>::max()))
+      ->capture_default_str();
+  command
+      ->add_option("--max-num-batched-tokens", options->answering.load.step_tokens,
+                   "Tokens computed in one step at most")
+      ->check(number_from(1, kMaxStepTokens))
       ->capture_default_str();
   command
       ->add_option("--max-decode-slowdown", engine.decode_slowdown,

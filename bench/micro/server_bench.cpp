@@ -94,7 +94,8 @@ void run(const std::string& path, const Load& load, int rounds, int threads) {
                           .tokenizer = text.tokenizer,
                           .context_tokens = engine.context_tokens(),
                           .vocab = text.tokenizer.size()};
-  Server server(engine, model, {.http = {.port = 0}});
+  Server server({.http = {.port = 0}});
+  server.set_model(engine, model);
   double io_seconds = 0;  // of processor time
   std::jthread io([&] {
     server.run();

@@ -13,13 +13,14 @@ constexpr std::chrono::milliseconds kFarewell{1'000};
 
 class Server::Impl final : public HttpHandler {
  public:
-  Impl(Engine& engine, const ServedModel& model, ServerOptions options)
+  explicit Impl(ServerOptions options)
       : drain_(options.drain),
         http_(options.http, *this),
-        service_(engine, model, std::move(options.service),
+        service_(std::move(options.service),
                  [this](std::function<void()> task) { http_.post(std::move(task)); }) {}
 
   HttpServer& http() { return http_; }
+  Service& service() { return service_; }
 
   void drain() {
     const Clock::time_point now = Clock::now();
@@ -60,8 +61,7 @@ class Server::Impl final : public HttpHandler {
   Service service_;
 };
 
-Server::Server(Engine& engine, const ServedModel& model, ServerOptions options)
-    : impl_(std::make_unique<Impl>(engine, model, std::move(options))) {}
+Server::Server(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 
 Server::~Server() = default;
 
@@ -77,12 +77,20 @@ void Server::run() {
   impl_->http().run();
 }
 
+void Server::set_model(Engine& engine, const ServedModel& model) {
+  impl_->http().post([this, &engine, &model] { impl_->service().set_model(engine, model); });
+}
+
 void Server::drain_on_signals() {
-  impl_->http().watch_signals([this](int) { impl_->drain(); });
+  impl_->http().post([this] { impl_->http().watch_signals([this](int) { impl_->drain(); }); });
 }
 
 void Server::drain() {
   impl_->http().post([this] { impl_->drain(); });
+}
+
+void Server::stop() {
+  impl_->http().post([this] { impl_->http().stop(); });
 }
 
 }  // namespace arion

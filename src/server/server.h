@@ -20,9 +20,8 @@ struct ServerOptions {
 
 class Server {
  public:
-  // Listens from now on, and answers when run. Engine and model must outlive the server. Throws
-  // Error when the address cannot be used.
-  Server(Engine& engine, const ServedModel& model, ServerOptions options);
+  // Listens from now on, and answers when run. Throws Error when the address cannot be used.
+  explicit Server(ServerOptions options);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -30,13 +29,18 @@ class Server {
   uint16_t port() const;
   std::string address() const;
 
-  // Serves until it has drained.
+  // Serves until it has drained or is stopped.
   void run();
-  // SIGTERM and SIGINT drain; a second one ends at once. Called before run.
+  // Requests are answered from now on; before, those that need the model are refused with 503.
+  // Called once; both must outlive the server. Thread-safe.
+  void set_model(Engine& engine, const ServedModel& model);
+  // From now on SIGTERM and SIGINT drain; a second one ends at once. Thread-safe.
   void drain_on_signals();
   // No more requests; ends when those in progress have been answered, or with an error to them when
   // they take too long. Again: ends at once. Thread-safe.
   void drain();
+  // Ends run without further answers. Thread-safe.
+  void stop();
 
  private:
   class Impl;

@@ -10,6 +10,7 @@
 #include "api/api_key.h"
 #include "api/model_info.h"
 #include "api/tokens.h"
+#include "server/metrics/server_metrics.h"
 
 namespace arion {
 namespace {
@@ -48,9 +49,23 @@ bool is_json_type(std::string_view content_type) {
 struct Service::Route {
   std::string_view path;
   bool is_get;
-  bool is_public;                                          // needs no key
+  bool is_public;                                          // needs no key, nor a model
   HttpReply (Service::*answer)(const HttpRequest&) const;  // null: a generation
   Dialect dialect = Dialect::completion;
+};
+
+// What there is once the model is loaded.
+struct Service::Serving {
+  Serving(Engine& engine, const ServedModel& served, std::function<void()> wake)
+      : model(served),
+        metrics(served.name(), served.context_tokens),
+        mailbox(std::move(wake)),
+        host{engine, model, metrics, mailbox, {}} {}
+
+  const ServedModel& model;
+  ServerMetrics metrics;
+  EventMailbox mailbox;
+  GenerationHost host;
 };
 
 // A body on its way through the preparing thread.
@@ -84,13 +99,14 @@ const Service::Route* Service::find_route(std::string_view path) {
   return found == std::end(kRoutes) ? nullptr : &*found;
 }
 
-Service::Service(Engine& engine, const ServedModel& model, ServiceOptions options, Post post)
-    : model_(model),
-      options_(std::move(options)),
-      post_(std::move(post)),
-      metrics_(model.name(), model.context_tokens),
-      mailbox_([this] { post_([this] { deliver(); }); }),
-      host_{engine, model_, metrics_, mailbox_, {}} {}
+Service::Service(ServiceOptions options, Post post)
+    : options_(std::move(options)), post_(std::move(post)) {}
+
+Service::~Service() = default;
+
+void Service::set_model(Engine& engine, const ServedModel& model) {
+  serving_ = std::make_unique<Serving>(engine, model, [this] { post_([this] { deliver(); }); });
+}
 
 bool Service::is_authorized(const HttpRequest& head) const {
   if (options_.api_keys.empty()) return true;
@@ -119,13 +135,17 @@ std::optional<HttpReply> Service::check(const HttpRequest& head) {
     reply.headers.emplace_back("Allow", allowed);
     return reply;
   }
-  if (!route->is_get && !is_json_type(head.header("content-type"))) {
+  // Browsers ask before they send JSON to another origin, but not before they send untyped bytes.
+  const std::string_view type = head.header("content-type");
+  const bool is_foreign = type.empty() && !head.header("origin").empty();
+  if (!route->is_get && (is_foreign || !is_json_type(type))) {
     return error_reply({415, "UnsupportedMediaTypeError",
                         "the body's type is unknown, expected Content-Type: application/json"});
   }
   if (is_draining_ && !route->is_get) {
     return error_reply({503, "ServiceUnavailableError", "the server is shutting down"});
   }
+  if (serving_ == nullptr && !route->is_public) return refuse_loading();
   return std::nullopt;
 }
 
@@ -168,7 +188,7 @@ void Service::generate(HttpRequest request, std::shared_ptr<Exchange> exchange, 
     // Answers are assigned; what is left after errors are replies.
     HttpReply failure = guarded([&] {
       const JsonObject body(job->request.body);
-      job->result = parse_generation(job->dialect, body, model_);
+      job->result = parse_generation(job->dialect, body, serving_->model);
       return HttpReply();
     });
     job->request.body = {};
@@ -190,7 +210,7 @@ void Service::start(Job& job) {
   }
   HttpReply failure = guarded([&] {
     std::make_shared<Generation>(std::move(std::get<GenerationRequest>(job.result)), job.dialect,
-                                 job.exchange, job.arrived, host_)
+                                 job.exchange, job.arrived, serving_->host)
         ->start();
     return HttpReply();
   });
@@ -204,9 +224,20 @@ void Service::start(Job& job) {
 // Until those that wait now should have had their turn.
 int Service::retry_seconds() const {
   constexpr double kMost = 60;
-  const EngineStats stats = host_.engine.stats();
+  const EngineStats stats = serving_->host.engine.stats();
   const double turns = static_cast<double>(stats.waiting) / std::max(1, stats.running);
-  return static_cast<int>(std::clamp(turns * metrics_.mean_request_seconds(), 1.0, kMost));
+  return static_cast<int>(std::clamp(turns * serving_->metrics.mean_request_seconds(), 1.0, kMost));
+}
+
+// Loading is expected to be done in as long as it has taken so far.
+HttpReply Service::refuse_loading() const {
+  constexpr int64_t kMost = 30;
+  const auto elapsed = std::chrono::steady_clock::now() - started_;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(elapsed).count();
+  HttpReply reply =
+      error_reply({503, "ServiceUnavailableError", "the model is being loaded", "", "loading"});
+  reply.headers = {{"Retry-After", std::to_string(std::clamp(seconds, int64_t{1}, kMost))}};
+  return reply;
 }
 
 // Who shares the engine with others: the user behind a proxy, or the address.
@@ -217,14 +248,14 @@ std::string Service::client_of(const HttpRequest& request) const {
 
 // All events that have come, then what they make of each stream.
 void Service::deliver() {
-  mailbox_.take(events_);
-  metrics_.add_steps(host_.engine.stats());
+  serving_->mailbox.take(events_);
+  serving_->metrics.add_steps(serving_->host.engine.stats());
   std::vector<std::shared_ptr<Generation>> touched;
   for (TimedEvent& timed : events_) {
-    const auto at = host_.tickets.find(timed.event.request);
-    if (at == host_.tickets.end()) continue;
+    const auto at = serving_->host.tickets.find(timed.event.request);
+    if (at == serving_->host.tickets.end()) continue;
     const Ticket ticket = at->second;
-    if (timed.event.finish != FinishReason::none) host_.tickets.erase(at);
+    if (timed.event.finish != FinishReason::none) serving_->host.tickets.erase(at);
     ticket.generation->add(ticket.choice, std::move(timed));
     if (touched.empty() || touched.back() != ticket.generation)
       touched.push_back(ticket.generation);
@@ -233,15 +264,17 @@ void Service::deliver() {
 }
 
 void Service::tick() {
+  if (serving_ == nullptr) return;
   const auto now = std::chrono::steady_clock::now();
   std::vector<std::shared_ptr<Generation>> all;
-  for (const auto& [id, ticket] : host_.tickets) all.push_back(ticket.generation);
+  for (const auto& [id, ticket] : serving_->host.tickets) all.push_back(ticket.generation);
   for (const auto& generation : all) generation->keep_alive(now, options_.keep_alive);
 }
 
 void Service::abort(const std::string& reason) {
+  if (serving_ == nullptr) return;
   std::vector<std::shared_ptr<Generation>> all;
-  for (const auto& [id, ticket] : host_.tickets) all.push_back(ticket.generation);
+  for (const auto& [id, ticket] : serving_->host.tickets) all.push_back(ticket.generation);
   for (const auto& generation : all) {
     generation->fail(ApiError(503, "ServiceUnavailableError", reason));
   }
@@ -255,6 +288,7 @@ HttpReply Service::answer_health(const HttpRequest&) const {
 
 HttpReply Service::answer_ready(const HttpRequest&) const {
   if (is_draining_) throw ApiError(503, "ServiceUnavailableError", "the server is shutting down");
+  if (serving_ == nullptr) return refuse_loading();
   return {.body = R"({"status":"ready"})"};
 }
 
@@ -263,27 +297,27 @@ HttpReply Service::answer_version(const HttpRequest&) const {
 }
 
 HttpReply Service::answer_metrics(const HttpRequest&) const {
-  return {.body = metrics_.write(host_.engine.stats()),
+  return {.body = serving_->metrics.write(serving_->host.engine.stats()),
           .content_type = "text/plain; version=0.0.4; charset=utf-8"};
 }
 
 HttpReply Service::answer_models(const HttpRequest& request) const {
   constexpr std::string_view kList = "/v1/models";
   const std::string_view rest = std::string_view(request.path).substr(kList.size());
-  if (rest.empty()) return {.body = list_models(model_)};
-  return {.body = describe_model_card(model_, rest.substr(1))};
+  if (rest.empty()) return {.body = list_models(serving_->model)};
+  return {.body = describe_model_card(serving_->model, rest.substr(1))};
 }
 
 HttpReply Service::answer_tokenizer_info(const HttpRequest&) const {
-  return {.body = describe_tokenizer(model_)};
+  return {.body = describe_tokenizer(serving_->model)};
 }
 
 HttpReply Service::answer_tokenize(const HttpRequest& request) const {
-  return {.body = answer_tokenize_body(JsonObject(request.body), model_)};
+  return {.body = answer_tokenize_body(JsonObject(request.body), serving_->model)};
 }
 
 HttpReply Service::answer_detokenize(const HttpRequest& request) const {
-  return {.body = answer_detokenize_body(JsonObject(request.body), model_)};
+  return {.body = answer_detokenize_body(JsonObject(request.body), serving_->model)};
 }
 
 }  // namespace arion

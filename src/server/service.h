@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +10,6 @@
 #include "server/event_mailbox.h"
 #include "server/generation.h"
 #include "server/http/http_message.h"
-#include "server/metrics/server_metrics.h"
 #include "server/task_thread.h"
 
 namespace arion {
@@ -24,9 +24,13 @@ struct ServiceOptions {
 // prompt holds up nobody's stream.
 class Service final : public HttpHandler {
  public:
-  // `post` runs a task on the I/O thread; thread-safe. Engine and model must outlive the service.
+  // `post` runs a task on the I/O thread; thread-safe.
   using Post = std::function<void(std::function<void()>)>;
-  Service(Engine& engine, const ServedModel& model, ServiceOptions options, Post post);
+  Service(ServiceOptions options, Post post);
+  ~Service() override;
+
+  // Until then most requests are refused with 503. Both must outlive the service.
+  void set_model(Engine& engine, const ServedModel& model);
 
   std::optional<HttpReply> check(const HttpRequest& head) override;
   void handle(HttpRequest request, std::shared_ptr<Exchange> exchange) override;
@@ -41,6 +45,7 @@ class Service final : public HttpHandler {
  private:
   struct Route;
   struct Job;
+  struct Serving;
   static const Route* find_route(std::string_view path);
 
   bool is_authorized(const HttpRequest& head) const;
@@ -51,6 +56,7 @@ class Service final : public HttpHandler {
   void deliver();
   std::string client_of(const HttpRequest& request) const;
   int retry_seconds() const;
+  HttpReply refuse_loading() const;
 
   HttpReply answer_health(const HttpRequest&) const;
   HttpReply answer_ready(const HttpRequest&) const;
@@ -61,13 +67,11 @@ class Service final : public HttpHandler {
   HttpReply answer_tokenize(const HttpRequest& request) const;
   HttpReply answer_detokenize(const HttpRequest& request) const;
 
-  const ServedModel& model_;
   ServiceOptions options_;
   Post post_;
-  ServerMetrics metrics_;
-  EventMailbox mailbox_;
-  GenerationHost host_;
-  std::vector<TimedEvent> events_;  // of the batch at hand
+  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::unique_ptr<Serving> serving_;  // null: the model is being loaded
+  std::vector<TimedEvent> events_;    // of the batch at hand
   bool is_draining_ = false;
   TaskThread preparer_;  // last: ends before what its tasks use
 };

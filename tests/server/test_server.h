@@ -36,10 +36,13 @@ inline FakeOptions endless_fixture() {
           }};
 }
 
+enum class Loading : uint8_t { done, going_on };
+
 class TestServer {
  public:
   explicit TestServer(FakeOptions fake = stop_fixture(), ServerOptions options = quick_options(),
-                      EngineOptions engine = {.checks_integrity = true})
+                      EngineOptions engine = {.checks_integrity = true},
+                      Loading loading = Loading::done)
       : runner_(std::move(fake)),
         engine_(std::in_place, runner_, tokenizer_, engine),
         template_({.standard = kChatTemplate}, special_texts(tokenizer_)),
@@ -48,8 +51,10 @@ class TestServer {
                .chat_template = &template_,
                .context_tokens = engine_->context_tokens(),
                .vocab = tokenizer_.size()},
-        server_(std::in_place, *engine_, model_, options),
-        thread_([this] { server_->run(); }) {}
+        server_(std::in_place, options),
+        thread_([this] { server_->run(); }) {
+    if (loading == Loading::done) finish_loading();
+  }
 
   ~TestServer() {
     server_->drain();
@@ -60,6 +65,7 @@ class TestServer {
 
   uint16_t port() const { return server_->port(); }
   FakeRunner& runner() { return runner_; }
+  void finish_loading() { server_->set_model(*engine_, model_); }
   void drain() { server_->drain(); }
   // Until it has drained.
   void wait() {

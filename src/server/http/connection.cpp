@@ -97,6 +97,7 @@ void Connection::set_time_limit(milliseconds limit) {
 void Connection::read_request() {
   phase_ = Phase::idle;
   set_time_limit(host_.options.idle_timeout);
+  cors_lines_.clear();
   parser_.emplace();
   parser_->header_limit(static_cast<std::uint32_t>(host_.options.max_header_bytes));
   parser_->body_limit(host_.options.max_body_bytes);
@@ -113,7 +114,10 @@ void Connection::on_head(error_code error) {
   is_head_request_ = message.method() == http::verb::head;
   is_http_1_0_ = message.version() < 11;
   keeps_alive_ = message.keep_alive() && !host_.is_closing;
-  std::optional<HttpReply> refusal = host_.handler.check(head_of_request(message, peer_));
+  const HttpRequest head = head_of_request(message, peer_);
+  cors_lines_ = host_.cors.header_lines(head.header("origin"));
+  std::optional<HttpReply> refusal = host_.cors.answer_preflight(head);
+  if (!refusal) refusal = host_.handler.check(head);
   if (refusal) {
     lingers_ = !parser_->is_done();
     keeps_alive_ = keeps_alive_ && !lingers_;
@@ -213,6 +217,7 @@ std::string Connection::head_of(int status, std::string_view content_type) const
   const auto reason = http::obsolete_reason(static_cast<http::status>(status));
   std::string head = fmt::format("HTTP/1.1 {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\n", status,
                                  view(reason), fmt::gmtime(std::time(nullptr)));
+  head += cors_lines_;
   if (!content_type.empty()) head += fmt::format("Content-Type: {}\r\n", content_type);
   if (!keeps_alive_) {
     head += "Connection: close\r\n";

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "server/http/asio.h"
+#include "server/http/cors.h"
 #include "server/http/http_server.h"
 
 namespace arion {
@@ -17,6 +18,7 @@ class Connection;
 struct ConnectionHost {
   const HttpOptions& options;
   HttpHandler& handler;
+  const CorsPolicy cors;
   size_t bodies_bytes = 0;                        // of bodies being read
   bool is_closing = false;                        // no further requests
   std::function<void(const Connection*)> forget;  // called once, when a connection is closed
@@ -79,6 +81,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
 
   // The answer.
   Events events_;
+  std::string cors_lines_;     // of its head
   std::string out_, writing_;  // to be written; being written
   size_t written_ = 0;         // of writing_
   size_t discarded_ = 0;       // bytes read while lingering

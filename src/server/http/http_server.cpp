@@ -33,7 +33,7 @@ class HttpServer::Impl {
  public:
   Impl(const HttpOptions& options, HttpHandler& handler)
       : options_(options),
-        host_{options_, handler},
+        host_{options_, handler, CorsPolicy(options.cors_origins)},
         acceptor_(io_),
         signals_(io_),
         tick_(io_),

@@ -6,14 +6,16 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "server/http/http_message.h"
 
 namespace arion {
 
 struct HttpOptions {
-  std::string host = "127.0.0.1";  // an address or a name
-  uint16_t port = 8000;            // 0: any
+  std::string host = "127.0.0.1";         // an address or a name
+  uint16_t port = 8000;                   // 0: any
+  std::vector<std::string> cors_origins;  // of pages that may use the server, see CorsPolicy
   size_t max_connections = 1024;
   size_t max_header_bytes = size_t{64} << 10;
   size_t max_body_bytes = size_t{16} << 20;
@@ -27,7 +29,7 @@ struct HttpOptions {
 
 class HttpServer {
  public:
-  // Binds and listens. Throws Error{failed} saying why that is not possible.
+  // Binds and listens. Throws Error{failed} saying why that is not possible, or Error{usage}.
   HttpServer(const HttpOptions& options, HttpHandler& handler);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
@@ -41,10 +43,10 @@ class HttpServer {
 
   // Runs `task` on the I/O thread. Thread-safe.
   void post(std::function<void()> task);
-  // Calls `on_signal` on the I/O thread for SIGTERM and SIGINT from now on.
-  void watch_signals(std::function<void(int)> on_signal);
 
   // The rest is of the I/O thread.
+  // Calls `on_signal` for SIGTERM and SIGINT from now on.
+  void watch_signals(std::function<void(int)> on_signal);
   // Accepts no more connections, closes those that wait for a request, and those that are being
   // answered when they have been.
   void close_listener();
