@@ -67,6 +67,10 @@ void JsonObject::scan(std::string_view text) {
 }
 
 JsonObject::JsonObject(std::string_view text) {
+  // The parser would end there and ignore the rest.
+  if (const size_t nul = text.find('\0'); nul != text.npos) {
+    refuse("", "not valid JSON at byte {}", nul + 1);
+  }
   scan(text);
   try {
     value_ = std::make_unique<nlohmann::json>(nlohmann::json::parse(text));

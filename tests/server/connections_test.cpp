@@ -141,6 +141,58 @@ TEST(Connections, GetNoMoreBodyThanTheLimit) {
   EXPECT_EQ(server.complete(R"({"prompt":"A"})" + std::string(9'000, ' ')).status, 200);
 }
 
+// Else a proxy and the server would disagree on where the next request begins.
+TEST(Connections, WithUnknownEndsOfBodiesEnd) {
+  TestServer server;
+  for (const char* head :
+       {"HTTP/1.1\r\nTransfer-Encoding: gzip", "HTTP/1.1\r\nTransfer-Encoding: identity",
+        "HTTP/1.1\r\nTransfer-Encoding: gzip, chunked",
+        "HTTP/1.1\r\nTransfer-Encoding:", "HTTP/1.1\r\nTransfer-Encoding: chunked, chunked",
+        "HTTP/1.1\r\nTransfer-Encoding: xchunked",
+        "HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked"}) {
+    HttpClient client(server.port());
+    client.send("POST /tokenize " + std::string(head) +
+                "\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_EQ(client.read().status, 501) << head;
+    EXPECT_EQ(client.read().status, 0) << head;
+    EXPECT_TRUE(client.wait_for_close());
+  }
+  HttpClient twice(server.port());
+  twice.send(
+      "POST /tokenize HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n"
+      "2\r\n{}\r\n0\r\n\r\n");
+  const int status = twice.read().status;
+  EXPECT_TRUE(status == 501 || status == 400) << status;
+}
+
+TEST(Connections, HaveRoomForSoManyBodiesTogether) {
+  ServerOptions options = quick_options();
+  options.http.max_bodies_bytes = 10'000;
+  TestServer server(stop_fixture(), options);
+  const std::string head = "POST /tokenize HTTP/1.1\r\nHost: x\r\n";
+  HttpClient first(server.port());
+  first.send(head + "Content-Length: 6000\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_TRUE(first.wait_for("100 Continue"));
+  HttpClient second(server.port());
+  second.send(head + "Content-Length: 6000\r\n\r\n");
+  const Response refused = second.read();
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_TRUE(refused.has_header("Retry-After: "));
+  first.close();
+  HttpClient third(server.port());
+  third.send(head + "Transfer-Encoding: chunked\r\n\r\n2AF8\r\n" + std::string(11'000, ' ') +
+             "\r\n");
+  EXPECT_EQ(third.read().status, 503);
+  EXPECT_TRUE(server.is_alive());
+}
+
+TEST(Connections, MayNameTheServerInTheTarget) {
+  TestServer server;
+  HttpClient client(server.port());
+  EXPECT_EQ(client.get("http://any.name:80/health?x=1").status, 200);
+  EXPECT_EQ(client.get("http://any.name").status, 404);
+}
+
 TEST(Connections, MayAskBeforeTheySendABody) {
   TestServer server;
   HttpClient client(server.port());

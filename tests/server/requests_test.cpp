@@ -165,6 +165,18 @@ TEST(Requests, DrawTheSameAnswerFromTheSameSeed) {
   EXPECT_EQ(drawn["choices"], replayed["choices"]);
 }
 
+TEST(Requests, EndWithTheBody) {
+  TestServer server;
+  const std::string body = R"({"prompt":"A","max_tokens":1})";
+  EXPECT_EQ(server.complete(body + "\n ").status, 200);
+  for (const std::string& rest :
+       {std::string("{}"), std::string(1, '\0'), std::string("\0{}", 3)}) {
+    const Response response = server.complete(body + rest);
+    EXPECT_EQ(response.status, 400);
+    EXPECT_NE(response.body.find("not valid JSON at byte 30"), std::string::npos) << response.body;
+  }
+}
+
 // Bodies that would overflow the stack or fill the memory of a careless parser.
 TEST(Requests, WithDeepJsonAreRefused) {
   TestServer server;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -33,13 +34,23 @@ std::string_view view(beast::string_view text) {
 HttpRequest head_of_request(const http::request<http::string_body>& message, std::string peer) {
   HttpRequest head;
   head.method = view(message.method_string());
-  const std::string_view target = view(message.target());
+  std::string_view target = view(message.target());
+  if (target.starts_with("http://")) {  // as to proxies, which every server must accept
+    target.remove_prefix(std::min(target.find('/', std::strlen("http://")), target.size()));
+  }
   head.path = target.substr(0, target.find_first_of("?#"));
   for (const auto& field : message) {
     head.headers.emplace_back(lower(view(field.name_string())), view(field.value()));
   }
   head.peer = std::move(peer);
   return head;
+}
+
+// Whoever reads another end of the body than the client or a proxy takes the rest for a request.
+bool has_known_end(const http::request<http::string_body>& message) {
+  const auto encodings = message.count(http::field::transfer_encoding);
+  return encodings == 0 || (encodings == 1 && message.version() >= 11 &&
+                            lower(view(message[http::field::transfer_encoding])) == "chunked");
 }
 
 int status_of(error_code error) {
@@ -64,9 +75,7 @@ void Connection::start() {
 }
 
 void Connection::start_refusing() {
-  HttpReply reply = host_.handler.describe_error(503, "the server has too many connections");
-  reply.headers.emplace_back("Retry-After", "1");
-  refuse(std::move(reply));
+  refuse(host_.handler.describe_error(503, "the server has too many connections"));
 }
 
 void Connection::check_time(Time now) {
@@ -116,6 +125,10 @@ void Connection::on_head(error_code error) {
   keeps_alive_ = message.keep_alive() && !host_.is_closing;
   const HttpRequest head = head_of_request(message, peer_);
   cors_lines_ = host_.cors.header_lines(head.header("origin"));
+  if (!has_known_end(message)) {
+    return refuse_rest(
+        host_.handler.describe_error(501, "the transfer encoding is unknown, expected chunked"));
+  }
   std::optional<HttpReply> refusal = host_.cors.answer_preflight(head);
   if (!refusal) refusal = host_.handler.check(head);
   if (refusal) {
@@ -126,8 +139,7 @@ void Connection::on_head(error_code error) {
   phase_ = Phase::body;
   set_time_limit(host_.options.body_timeout);
   if (const auto length = parser_->content_length()) count_body(static_cast<size_t>(*length));
-  if (host_.bodies_bytes > host_.options.max_bodies_bytes)
-    return refuse_read(http::error::body_limit);
+  if (host_.bodies_bytes > host_.options.max_bodies_bytes) return refuse_body();
   if (lower(view(message[http::field::expect])) == "100-continue") {
     out_ += "HTTP/1.1 100 Continue\r\n\r\n";
     write_next();
@@ -146,13 +158,7 @@ void Connection::read_body() {
 void Connection::on_body(error_code error) {
   if (error) return refuse_read(error);
   count_body(std::max(counted_body_, parser_->get().body().size()));
-  if (host_.bodies_bytes > host_.options.max_bodies_bytes) {
-    HttpReply reply = host_.handler.describe_error(503, "the server is reading too many bodies");
-    reply.headers.emplace_back("Retry-After", "1");
-    lingers_ = true;
-    keeps_alive_ = false;
-    return refuse(std::move(reply));
-  }
+  if (host_.bodies_bytes > host_.options.max_bodies_bytes) return refuse_body();
   read_body();
 }
 
@@ -177,13 +183,22 @@ void Connection::refuse_read(error_code error) {
                        error == http::error::partial_message ||
                        error.category() != make_error_code(http::error::end_of_stream).category();
   if (is_gone) return close();
-  keeps_alive_ = false;
-  lingers_ = true;
   const int status = status_of(error);
-  refuse(host_.handler.describe_error(
+  refuse_rest(host_.handler.describe_error(
       status, status == 413
                   ? fmt::format("the body is larger than {} bytes", host_.options.max_body_bytes)
                   : error.message()));
+}
+
+void Connection::refuse_body() {
+  refuse_rest(host_.handler.describe_error(503, "the server is reading too many bodies"));
+}
+
+// The connection ends with it: what the client still sends is no request.
+void Connection::refuse_rest(HttpReply refusal) {
+  keeps_alive_ = false;
+  lingers_ = true;
+  refuse(std::move(refusal));
 }
 
 void Connection::refuse(HttpReply refusal) {

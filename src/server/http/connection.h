@@ -59,6 +59,8 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   void handle();
   void count_body(size_t bytes);
   void refuse_read(error_code error);
+  void refuse_body();
+  void refuse_rest(HttpReply reply);
   void refuse(HttpReply reply);
   void watch();
   void on_watched(error_code error, size_t bytes);
