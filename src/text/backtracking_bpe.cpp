@@ -1,6 +1,8 @@
 // The search, and merging where that is faster.
 #include "text/backtracking_bpe.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -26,21 +28,18 @@ std::optional<BacktrackingBpe> BacktrackingBpe::make(const TokenBytes& strings,
 BacktrackingBpe::BacktrackingBpe(const TokenBytes& strings, MergeHistory history, SymbolTrie trie)
     : history_(std::move(history)),
       trie_(std::move(trie)),
-      lengths_(history_.end()),
       is_symbol_(static_cast<size_t>(strings.size())) {
   for (uint32_t place = 0; place < history_.end(); ++place) {
     const int32_t string = history_.string(place);
-    if (string == kNoToken) continue;
-    lengths_[place] = static_cast<uint32_t>(strings[string].size());
-    is_symbol_[static_cast<size_t>(string)] = true;
+    if (string != kNoToken) is_symbol_[static_cast<size_t>(string)] = true;
   }
 }
 
 void BacktrackingBpe::encode(std::string_view text, Scratch& scratch) const {
-  // Runs take up to 10 steps per byte, Chinese 12, English without spaces and letters at random 20
-  // and more. Merging takes as long as 14, and short words do not pay for a try; nor do words
-  // behind one that was better merged.
-  constexpr size_t kStepsPerByte = 14, kShort = 64, kMergedWords = 32;
+  // Runs take up to 10 steps per byte, Chinese 12, English without spaces 15, letters at random 19.
+  // Merging takes as long as 12, and short words do not pay for a try; nor do words behind one that
+  // was better merged.
+  constexpr size_t kStepsPerByte = 10, kShort = 128, kMergedWords = 32;
   bool is_found = false;
   if (text.size() > kShort && scratch.words_to_merge == 0) {
     is_found = search(text, kStepsPerByte, scratch);
@@ -57,54 +56,84 @@ void BacktrackingBpe::encode(std::string_view text, Scratch& scratch) const {
 bool BacktrackingBpe::search(std::string_view text, size_t steps_per_byte, Scratch& scratch) const {
   constexpr size_t kCall = 8, kLookup = 4;  // steps
   // The first of a run takes longer than the others.
-  const size_t always = 64 + text.size() / 4;
+  const size_t always = 64 + std::min(text.size() / 4, size_t{1} << 12);
   std::vector<uint32_t>& path = scratch.path;
   path.clear();
   std::vector<uint64_t>& dead_ends = scratch.dead_ends;
-  dead_ends.assign(text.size() / 64 + 1, 0);
+  dead_ends.assign(text.size() / 64 + 2, 0);
+  history_.mark_joins(text, dead_ends);
   size_t steps = 0;
   size_t at = 0;
-  const auto longest = [&] {
-    const SymbolTrie::Match match = trie_.longest(text.substr(at));
-    steps += kCall + match.looked_at;
-    return match.number;
+  SymbolTrie::Matches matches;
+  SymbolTrie::Match next;
+  const auto is_dead_end = [&](size_t end) { return (dead_ends[end / 64] >> end % 64 & 1) != 0; };
+  const auto take_shorter = [&] {
+    if (matches.lengths == 0) {
+      next = trie_.shorter(next.number);
+      return;
+    }
+    next.length = static_cast<uint32_t>(63 - std::countl_zero(matches.lengths));
+    next.number = matches.numbers[next.length];
+    matches.lengths ^= uint64_t{1} << next.length;
+  };
+  const auto take_longest = [&] {
+    trie_.find(text.substr(at), matches);
+    steps += kCall + matches.looked_at;
+    if (matches.looked_at == SymbolTrie::Matches::kEnd) {
+      matches.lengths = 0;
+      next = trie_.longest(text.substr(at), matches.looked_at);
+      steps += matches.looked_at;
+      return;
+    }
+    const size_t word = at / 64, bit = at % 64;
+    const uint64_t dead = dead_ends[word] >> bit | dead_ends[word + 1] << 1 << (63 - bit);
+    const uint64_t lengths = matches.lengths & ~dead;
+    matches.lengths = lengths != 0 ? lengths : 1 << 1;
+    take_shorter();
   };
   // A symbol that stands twice in a row mostly comes a third time.
-  const auto goes_on = [&](size_t length) {
-    return path.size() > 1 && path.back() == path[path.size() - 2] && text.size() - at >= length &&
-           std::memcmp(text.data() + at - length, text.data() + at, length) == 0;
+  const auto goes_on = [&] {
+    return path.size() > 1 && path.back() == path[path.size() - 2] &&
+           text.size() - at >= next.length && !is_dead_end(at + next.length) &&
+           std::memcmp(text.data() + at - next.length, text.data() + at, next.length) == 0;
   };
-  uint32_t next = longest();
+  take_longest();
   while (true) {
-    const size_t end = at + lengths_[next];
+    const size_t end = at + next.length;
     if (steps > always + steps_per_byte * end) return false;
-    bool fits = (dead_ends[end / 64] >> end % 64 & 1) == 0;
+    bool fits = !is_dead_end(end);
     if (fits && !path.empty()) {
       scratch.work.lookups = 0;
-      fits = history_.stay_apart(path.back(), next, scratch.work);
+      fits = history_.stay_apart(path.back(), next.number, scratch.work);
       steps += kCall + kLookup * scratch.work.lookups;
     }
     if (fits) {
-      path.push_back(next);
+      path.push_back(next.number);
       at = end;
-      while (goes_on(lengths_[next])) {
-        path.push_back(next);
-        at += lengths_[next];
+      while (goes_on()) {
+        path.push_back(next.number);
+        at += next.length;
       }
       if (at == text.size()) return true;
-      next = longest();
+      take_longest();
       continue;
     }
-    next = trie_.shorter(next);
-    while (next == SymbolTrie::kNone) {
+    take_shorter();
+    while (next.number == SymbolTrie::kNone) {
       dead_ends[at / 64] |= uint64_t{1} << at % 64;
       CHECK(!path.empty());
-      next = path.back();
+      next.number = path.back();
       path.pop_back();
-      at -= lengths_[next];
+      at -= trie_.length(next.number);
       // Where it only went on, longer ones have not been tried.
-      const bool went_on = path.size() > 1 && path.back() == next && path[path.size() - 2] == next;
-      next = went_on ? longest() : trie_.shorter(next);
+      const bool went_on =
+          path.size() > 1 && path.back() == next.number && path[path.size() - 2] == next.number;
+      if (went_on) {
+        take_longest();
+      } else {
+        matches.lengths = 0;
+        take_shorter();
+      }
     }
   }
 }

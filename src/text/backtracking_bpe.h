@@ -26,7 +26,7 @@ class BacktrackingBpe {
   struct Scratch {
     std::vector<int32_t> strings;     // out
     std::vector<uint32_t> path;       // places of MergeHistory
-    std::vector<uint64_t> dead_ends;  // a bit per place of the text
+    std::vector<uint64_t> dead_ends;  // a bit per place where no border is
     MergeHistory::Work work;
     size_t words_to_merge = 0;  // before the next search
   };
@@ -51,8 +51,7 @@ class BacktrackingBpe {
 
   MergeHistory history_;
   SymbolTrie trie_;
-  std::vector<uint32_t> lengths_;  // in bytes, by place
-  std::vector<bool> is_symbol_;    // by string
+  std::vector<bool> is_symbol_;  // by string
 };
 
 }  // namespace arion

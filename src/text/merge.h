@@ -35,6 +35,9 @@ struct Merge {
 // is a function of the two symbols.
 class Merger {
  public:
+  // Up to here finding the minimum by a scan beats the heap.
+  static constexpr uint32_t kScanSymbols = 128;
+
   // The caller fills this with the word's symbols; `run` leaves the merged ones.
   std::vector<MergeSymbol> symbols;
 
@@ -42,102 +45,99 @@ class Merger {
   template <class Rule>
   void run(const Rule& rule) {
     if (symbols.size() < 2) return;
-    if (symbols.size() > kWindowSymbols) {
-      unmerged_.swap(symbols);
-      return run_windows(
-          unmerged_.size(), [this](size_t i) { return unmerged_[i]; }, rule);
+    if (symbols.size() <= kWindow) {
+      symbols.resize(scan(symbols, rule));
+      return;
     }
-    symbols.resize(scan(symbols, starts_, rule));
+    unmerged_.swap(symbols);
+    const auto original = [this](const MergeSymbol& symbol) -> MergeSymbol {
+      return {unmerged_[symbol.begin].begin, unmerged_[symbol.end - 1].end, symbol.id};
+    };
+    const auto fill = [this](uint32_t begin, uint32_t end, std::vector<MergeSymbol>& places) {
+      places.resize(end - begin);
+      for (uint32_t i = begin; i < end; ++i) places[i - begin] = {i, i + 1, unmerged_[i].id};
+    };
+    run_windows(static_cast<uint32_t>(unmerged_.size()), fill,
+                [&](const MergeSymbol& left, const MergeSymbol& right) {
+                  return rule(original(left), original(right));
+                });
+    for (MergeSymbol& symbol : symbols) symbol = original(symbol);
   }
 
-  // The same for a word whose symbols are made when needed: MergeSymbol unmerged(size_t index).
-  template <class Unmerged, class Rule>
-  void run(size_t count, const Unmerged& unmerged, const Rule& rule) {
-    if (count > kWindowSymbols) return run_windows(count, unmerged, rule);
-    fill(symbols, 0, count, unmerged);
-    run(rule);
+  // The same for a word of `count` places whose symbols are made when needed.
+  // Fill: void fill(uint32_t begin, uint32_t end, std::vector<MergeSymbol>& symbols) sets them to
+  // those of these places. It may leave symbols that are merged for certain.
+  template <class Fill, class Rule>
+  void run(uint32_t count, const Fill& fill, const Rule& rule) {
+    if (count > kScanSymbols) return run_windows(count, fill, rule);
+    fill(0, count, symbols);
+    symbols.resize(scan(symbols, rule));
   }
 
  private:
-  // Up to here finding the minimum by a scan beats the heap.
-  static constexpr uint32_t kScanSymbols = 128;
-  // Of a window; one that has to grow by a few symbols still is scanned.
-  static constexpr size_t kWindowSymbols = 64;
+  // Places of a window; one that has to grow by a few still is scanned.
+  static constexpr uint32_t kWindow = 80;
   // Windows grow where tokens are as long as they, such as runs of spaces.
-  static constexpr size_t kMostUsualSymbols = 1024;
+  static constexpr uint32_t kMostUsualWindow = 1024;
   // Symbols at the end of a window that more text may change; nearly always enough.
   static constexpr size_t kLooseSymbols = 2;
 
   struct Link {
     uint32_t previous, next;
   };
-  using Starts = std::vector<uint32_t>;  // index of the first unmerged symbol of each merged one
 
-  template <class Unmerged>
-  static void fill(std::vector<MergeSymbol>& symbols, size_t begin, size_t end,
-                   const Unmerged& unmerged) {
-    symbols.resize(end - begin);
-    for (size_t i = begin; i < end; ++i) symbols[i - begin] = unmerged(i);
-  }
-
-  template <class Unmerged, class Rule>
-  void run_windows(size_t count, const Unmerged& unmerged, const Rule& rule) {
+  // Symbols begin and end at places.
+  template <class Fill, class Rule>
+  void run_windows(uint32_t count, const Fill& fill, const Rule& rule) {
     symbols.clear();
-    final_starts_.clear();
-    size_t usual_width = kWindowSymbols;
-    size_t from = 0, width = usual_width;  // of the window
-    size_t failed_at = 0;                  // last place that was no border
-    MergeSymbol follower{};                // of the last final symbol, when it became final
+    uint32_t usual_width = kWindow;
+    uint32_t from = 0, width = usual_width;  // of the window
+    uint32_t failed_at = 0;                  // last place that was no border
+    MergeSymbol follower{};                  // of the last final symbol, when it became final
     while (true) {
       width = std::min(width, count - from);
-      fill(window_, from, from + width, unmerged);
-      merge_window(rule);
-      if (!symbols.empty() && window_[0] != follower && !stay_apart(from, width, unmerged, rule)) {
+      fill(from, from + width, window_);
+      merge(window_, rule);
+      if (!symbols.empty() && window_[0] != follower && !stay_apart(fill, rule)) {
         // No border there after all: go back by a symbol, and look farther ahead than before.
-        const size_t reach = from + width;
+        const uint32_t reach = from + width;
         failed_at = std::max(failed_at, from);
         follower = symbols.back();
-        from = final_starts_.back();
+        from = follower.begin;
         width = 2 * (reach - from);
         symbols.pop_back();
-        final_starts_.pop_back();
         continue;
       }
       size_t kept = window_.size();
       if (from + width < count) kept = kept > kLooseSymbols ? kept - kLooseSymbols : 0;
-      for (size_t i = 0; i < kept; ++i) {
-        symbols.push_back(window_[i]);
-        final_starts_.push_back(static_cast<uint32_t>(from + starts_[i]));
-      }
+      symbols.insert(symbols.end(), window_.begin(),
+                     window_.begin() + static_cast<ptrdiff_t>(kept));
       if (kept == window_.size()) return;
       follower = window_[kept];
-      from += starts_[kept];
-      if (kept == 0) usual_width = std::min(2 * width, kMostUsualSymbols);
+      from = follower.begin;
+      if (kept == 0) usual_width = std::min(2 * width, kMostUsualWindow);
       width = kept > 0 && from > failed_at ? usual_width : 2 * width;
     }
   }
 
   template <class Rule>
-  void merge_window(const Rule& rule) {
-    window_.resize(window_.size() <= kScanSymbols ? scan(window_, starts_, rule)
-                                                  : use_heap(window_, starts_, rule));
+  void merge(std::vector<MergeSymbol>& word, const Rule& rule) {
+    word.resize(word.size() <= kScanSymbols ? scan(word, rule) : use_heap(word, rule));
   }
 
-  // Whether the last final symbol and the first of the window, made of `width` unmerged
-  // symbols behind `from`, are what merging makes of the text of both.
-  template <class Unmerged, class Rule>
-  bool stay_apart(size_t from, size_t width, const Unmerged& unmerged, const Rule& rule) {
-    const size_t end = window_.size() > 1 ? from + starts_[1] : from + width;
-    fill(pair_, final_starts_.back(), end, unmerged);
-    const size_t kept = pair_.size() <= kScanSymbols ? scan(pair_, pair_starts_, rule)
-                                                     : use_heap(pair_, pair_starts_, rule);
-    return kept == 2 && pair_[0] == symbols.back() && pair_[1] == window_[0];
+  // Whether the last final symbol and the first of the window are what merging makes of the text of
+  // both.
+  template <class Fill, class Rule>
+  bool stay_apart(const Fill& fill, const Rule& rule) {
+    fill(symbols.back().begin, window_[0].end, pair_);
+    merge(pair_, rule);
+    return pair_.size() == 2 && pair_[0] == symbols.back() && pair_[1] == window_[0];
   }
 
-  // Merges `word` in place and returns the number of symbols left, with their starts. The minimum
-  // is kept for blocks of positions and looked for among those.
+  // Merges `word` in place and returns the number of symbols left. The minimum is kept for blocks
+  // of positions and looked for among those.
   template <class Rule>
-  static size_t scan(std::span<MergeSymbol> word, Starts& starts, const Rule& rule) {
+  static size_t scan(std::span<MergeSymbol> word, const Rule& rule) {
     constexpr uint32_t kBlock = 8;
     const uint32_t count = static_cast<uint32_t>(word.size());
     const uint32_t blocks = (count + kBlock - 1) / kBlock;
@@ -187,18 +187,14 @@ class Merger {
       }
     }
     size_t kept = 0;
-    starts.resize(count);
-    for (uint32_t i = 0; i < count; i = next[i]) {
-      starts[kept] = i;
-      word[kept++] = word[i];
-    }
+    for (uint32_t i = 0; i < count; i = next[i]) word[kept++] = word[i];
     return kept;
   }
 
   // The same. Heap entries are rank << 32 | position. One is stale when the pair at the position
   // has another rank by now; equal rank means an equal entry, so nothing else is remembered.
   template <class Rule>
-  size_t use_heap(std::span<MergeSymbol> word, Starts& starts, const Rule& rule) {
+  size_t use_heap(std::span<MergeSymbol> word, const Rule& rule) {
     const uint32_t count = static_cast<uint32_t>(word.size());
     merges_.assign(count, Merge{});
     links_.resize(count);
@@ -233,16 +229,11 @@ class Merger {
       if (at > 0) update(links_[at].previous);
     }
     size_t kept = 0;
-    starts.resize(count);
-    for (uint32_t i = 0; i < count; i = links_[i].next) {
-      starts[kept] = i;
-      word[kept++] = word[i];
-    }
+    for (uint32_t i = 0; i < count; i = links_[i].next) word[kept++] = word[i];
     return kept;
   }
 
   std::vector<MergeSymbol> unmerged_, window_, pair_;
-  Starts starts_, pair_starts_, final_starts_;
   std::vector<Merge> merges_;  // [i] joins symbol i and the one behind it
   std::vector<Link> links_;
   std::vector<uint64_t> heap_;

@@ -10,23 +10,38 @@
 namespace arion {
 
 MergeHistory::MergeHistory(size_t rule_count)
-    : strings_(kBytes + rule_count, kNoToken), makings_(kBytes + rule_count) {
+    : strings_(kBytes + rule_count, kNoToken),
+      makings_(kBytes + rule_count),
+      first_bytes_(kBytes + rule_count),
+      last_bytes_(kBytes + rule_count) {
+  for (uint32_t i = 0; i < kBytes; ++i) first_bytes_[i] = last_bytes_[i] = static_cast<uint8_t>(i);
   std::random_device device;
   multiplier_ = uint64_t{device()} << 32 | device() | 1;
 }
 
 void MergeHistory::add(uint32_t left, uint32_t right, uint32_t joined) {
-  makings_[joined] = {left, right, std::max({joined, makings_[left].time, makings_[right].time})};
+  first_bytes_[joined] = first_bytes_[left], last_bytes_[joined] = last_bytes_[right];
+  BytePair& pair = pairs_[last_bytes_[left] * kBytes + first_bytes_[right]];
+  if (left < kBytes) pair.takes_left = std::min(pair.takes_left, joined);
+  if (right < kBytes) pair.takes_right = std::min(pair.takes_right, joined);
+  for (const uint32_t half : {left, right}) {
+    const Making made = making(half);
+    if (joined < half && (made.left | made.right) < kBytes) {
+      pairs_[made.left * kBytes + made.right].joined_in_order = kNone;
+    }
+  }
+  const uint32_t time = std::max({joined, making(left).time, making(right).time});
+  makings_[joined] = (uint64_t{left} << kPlaceBits | right) << kPlaceBits | time;
   if ((left | right) < kBytes) {
-    byte_pairs_[left * kBytes + right] = joined;
+    pair.joined = pair.joined_in_order = joined;
     return;
   }
-  const uint64_t pair = uint64_t{left} << kPlaceBits | right;
-  const uint64_t hash = pair * multiplier_;
+  const uint64_t key = uint64_t{left} << kPlaceBits | right;
+  const uint64_t hash = key * multiplier_;
   filter_[hash >> kFilterShift] |= filter_bits(hash);
   size_t at = hash >> shift_;
   while (slots_[at] != kFree) at = (at + 1) & (slots_.size() - 1);
-  slots_[at] = pair << kPlaceBits | joined;
+  slots_[at] = key << kPlaceBits | joined;
 }
 
 // Where a merge waited for one of a higher rank, times do not tell what went before what.
@@ -50,8 +65,8 @@ void MergeHistory::add_bytes(uint32_t place, std::vector<MergeSymbol>& symbols) 
       const uint32_t at = static_cast<uint32_t>(symbols.size());
       symbols.push_back({at, at + 1, static_cast<int32_t>(place)});
     } else {
-      behind.push_back(makings_[place].right);
-      behind.push_back(makings_[place].left);
+      behind.push_back(making(place).right);
+      behind.push_back(making(place).left);
     }
   }
 }
@@ -62,14 +77,48 @@ Merge MergeHistory::rule(const MergeSymbol& left, const MergeSymbol& right) cons
   return {place, static_cast<int32_t>(place)};
 }
 
-void MergeHistory::merge(std::string_view text, Merger& merger) const {
-  const auto byte_at = [&](size_t i) -> MergeSymbol {
-    const uint32_t at = static_cast<uint32_t>(i);
-    return {at, at + 1, static_cast<uint8_t>(text[i])};
+// Calls visit(i, place) for the bytes of a text behind the first one: with the place of the symbol
+// that byte i and the one before it become, or kNone where that is not certain. It is certain where
+// no merge that takes one of the two away goes before theirs. Nor does a merge of their symbol, so
+// that they may merge first of all.
+template <class Visit>
+void MergeHistory::visit_joins(std::string_view text, const Visit& visit) const {
+  const auto pair_before = [&](size_t i) {
+    return pairs_[static_cast<uint8_t>(text[i - 1]) * kBytes + static_cast<uint8_t>(text[i])];
   };
-  merger.run(text.size(), byte_at, [this](const MergeSymbol& left, const MergeSymbol& right) {
-    return rule(left, right);
+  if (text.size() < 2) return;
+  BytePair before, here = pair_before(1);
+  for (size_t i = 1; i < text.size(); ++i) {
+    const BytePair behind = i + 1 < text.size() ? pair_before(i + 1) : BytePair{};
+    const bool joins = here.joined_in_order < std::min(before.takes_right, behind.takes_left);
+    visit(i, joins ? here.joined_in_order : kNone);
+    before = here, here = behind;
+  }
+}
+
+void MergeHistory::mark_joins(std::string_view text, std::span<uint64_t> bits) const {
+  visit_joins(text, [&](size_t i, uint32_t joined) {
+    bits[i / 64] |= uint64_t{joined != kNone} << i % 64;
   });
+}
+
+void MergeHistory::merge(std::string_view text, Merger& merger) const {
+  const auto fill = [&](uint32_t begin, uint32_t end, std::vector<MergeSymbol>& symbols) {
+    symbols.resize(end - begin);
+    symbols[0] = {begin, begin + 1, static_cast<uint8_t>(text[begin])};
+    size_t count = 1;
+    visit_joins(text.substr(begin, end - begin), [&](size_t i, uint32_t joined) {
+      const uint32_t at = begin + static_cast<uint32_t>(i);
+      const bool joins = joined != kNone;
+      count -= joins;
+      symbols[count++] = {at - joins, at + 1,
+                          joins ? static_cast<int32_t>(joined) : static_cast<uint8_t>(text[at])};
+    });
+    symbols.resize(count);
+  };
+  merger.run(
+      static_cast<uint32_t>(text.size()), fill,
+      [this](const MergeSymbol& left, const MergeSymbol& right) { return rule(left, right); });
 }
 
 std::optional<MergeHistory> MergeHistory::make(const TokenBytes& strings,

@@ -34,7 +34,7 @@ class MergeHistory {
   uint32_t end() const { return static_cast<uint32_t>(strings_.size()); }
   // What the two symbols merge into, or kNone.
   uint32_t find(uint32_t left, uint32_t right) const {
-    if ((left | right) < kBytes) return byte_pairs_[left * kBytes + right];
+    if ((left | right) < kBytes) return pairs_[left * kBytes + right].joined;
     const uint64_t pair = uint64_t{left} << kPlaceBits | right;
     const uint64_t hash = pair * multiplier_;
     const uint64_t bits = filter_bits(hash);
@@ -59,20 +59,20 @@ class MergeHistory {
     // would have gone before the one just taken back settles it; of equal ones the leftmost goes
     // first.
     uint32_t x = left, y = right;
-    Making making_x = makings_[x], making_y = makings_[y];
+    Making making_x = making(x), making_y = making(y);
     while (true) {
       uint32_t before;
       bool is_in_order;
       if (making_x.time > making_y.time) {
         before = making_x.time;
         x = making_x.right;
-        making_x = makings_[x];
+        making_x = making(x);
         is_in_order = making_x.time < before;
       } else {
         if (y < kBytes) return true;
         before = making_y.time + 1;
         y = making_y.left;
-        making_y = makings_[y];
+        making_y = making(y);
         is_in_order = making_y.time + 1 < before;
       }
       ++work.lookups;
@@ -80,6 +80,8 @@ class MergeHistory {
       return is_in_order ? false : merge_apart(left, right, work);
     }
   }
+  // Sets the bit of each place of the text, if it is certain that no symbol ends or begins there.
+  void mark_joins(std::string_view text, std::span<uint64_t> bits) const;
   // Merges a text in the plain way: places are the ids of the symbols of `merger`.
   void merge(std::string_view text, Merger& merger) const;
 
@@ -96,16 +98,34 @@ class MergeHistory {
     uint32_t left = 0, right = 0;
     uint32_t time = 0;
   };
+  Making making(uint32_t place) const {
+    const uint64_t packed = makings_[place];
+    constexpr uint64_t kMask = kMostPlaces - 1;
+    return {static_cast<uint32_t>(packed >> 2 * kPlaceBits),
+            static_cast<uint32_t>(packed >> kPlaceBits & kMask),
+            static_cast<uint32_t>(packed & kMask)};
+  }
 
+  // What two bytes merge into, the same if no merge of that symbol goes before its own, and the
+  // places of the first merges that take the left byte alone with any symbol that begins with the
+  // right one, and the right one alone with any that ends with the left one.
+  struct BytePair {
+    uint32_t joined = kNone, joined_in_order = kNone;
+    uint32_t takes_left = kNone, takes_right = kNone;
+  };
+
+  template <class Visit>
+  void visit_joins(std::string_view text, const Visit& visit) const;
   Merge rule(const MergeSymbol& left, const MergeSymbol& right) const;
   explicit MergeHistory(size_t rule_count);
   void add(uint32_t left, uint32_t right, uint32_t joined);
   bool merge_apart(uint32_t left, uint32_t right, Work& work) const;
   void add_bytes(uint32_t place, std::vector<MergeSymbol>& symbols) const;
 
-  std::vector<int32_t> strings_;                            // by place
-  std::vector<Making, HugePageAllocator<Making>> makings_;  // by place
-  std::vector<uint32_t> byte_pairs_ = std::vector<uint32_t>(kBytes * kBytes, kNone);
+  std::vector<int32_t> strings_;                                // by place
+  std::vector<uint64_t, HugePageAllocator<uint64_t>> makings_;  // by place
+  std::vector<BytePair> pairs_ = std::vector<BytePair>(kBytes * kBytes);
+  std::vector<uint8_t> first_bytes_, last_bytes_;  // by place
   // Two bits of a word for the hash of each other pair: most that are looked up have none.
   static constexpr int kFilterShift = 64 - 14;
   static uint64_t filter_bits(uint64_t hash) {

@@ -15,9 +15,11 @@ class SymbolTrie::Builder {
               [](const Key& a, const Key& b) { return a.text < b.text; });
     uint32_t end = 0;
     for (const Key& key : keys_) end = std::max(end, key.number + 1);
-    shorter_.resize(end, kNone);
+    symbols_.resize(end);
+    for (const Key& key : keys_)
+      symbols_[key.number].length = static_cast<uint32_t>(key.text.size());
     // A leaf has the base 0, so units of two bytes say nothing that a look from there expects.
-    for (uint32_t i = 0; i < 256; ++i) units_[i] = ~i & 255;
+    for (uint32_t i = 0; i < 256; ++i) units_[i].node = ~i & 255;
   }
 
   std::optional<SymbolTrie> build() {
@@ -26,8 +28,7 @@ class SymbolTrie::Builder {
       if (!place_children(nodes_.front())) return std::nullopt;
     }
     fill_free_units();
-    return SymbolTrie({units_.begin(), units_.end()}, {numbers_.begin(), numbers_.end()},
-                      std::move(bytes_), std::move(shorter_));
+    return SymbolTrie({units_.begin(), units_.end()}, std::move(bytes_), std::move(symbols_));
   }
 
  private:
@@ -62,9 +63,9 @@ class SymbolTrie::Builder {
   bool place_children(Node node) {
     if (keys_[node.begin].text.size() == node.depth) {
       const uint32_t number = keys_[node.begin].number;
-      units_[node.unit] |= kIsSymbol;
-      numbers_[node.unit] = number;
-      shorter_[number] = node.shorter;
+      units_[node.unit].node |= kIsSymbol;
+      units_[node.unit].number = number;
+      symbols_[number].shorter = node.shorter;
       node.shorter = number;
       if (++node.begin == node.end) return true;
     }
@@ -76,13 +77,13 @@ class SymbolTrie::Builder {
     const uint32_t base = find_base();
     if (units_.size() > kMostUnits) return false;
     has_base_[base] = true;
-    units_[node.unit] |= base << kBaseShift;
+    units_[node.unit].node |= base << kBaseShift;
     for (size_t i = 0; i < children_.size(); ++i) {
       const auto [byte, begin] = children_[i];
       const uint32_t end = i + 1 < children_.size() ? children_[i + 1].begin : node.end;
       const uint32_t unit = base ^ byte;
       take(unit);
-      units_[unit] = byte;
+      units_[unit].node = byte;
       nodes_.push_back({begin, end, node.depth + 1, unit, node.shorter});
     }
     return true;
@@ -107,7 +108,6 @@ class SymbolTrie::Builder {
     const uint32_t begin = static_cast<uint32_t>(units_.size());
     const size_t end = begin + kBlock;
     units_.resize(end);
-    numbers_.resize(end);
     has_base_.resize(end);
     next_.resize(end, kNone);
     previous_.resize(end, kNone);
@@ -140,7 +140,7 @@ class SymbolTrie::Builder {
       for (uint32_t unit = block; unit < block + kBlock; ++unit) {
         if (next_[unit] == kTaken) continue;
         CHECK(base < block + kBlock);
-        units_[unit] = unit ^ base;
+        units_[unit].node = unit ^ base;
       }
     }
   }
@@ -148,10 +148,9 @@ class SymbolTrie::Builder {
   std::vector<Key> keys_;
   std::deque<Node> nodes_;  // to be done
   std::vector<Child> children_;
-  std::vector<uint32_t> units_ = std::vector<uint32_t>(kPairs);
-  std::vector<uint32_t> numbers_ = std::vector<uint32_t>(kPairs);
+  std::vector<Unit> units_ = std::vector<Unit>(kPairs);
   std::vector<uint32_t> bytes_ = std::vector<uint32_t>(256, kNone);
-  std::vector<uint32_t> shorter_;
+  std::vector<Symbol> symbols_;
   std::vector<bool> has_base_ = std::vector<bool>(kPairs);
   // A list of free units, linked both ways; kTaken for the others.
   std::vector<uint32_t> next_ = std::vector<uint32_t>(kPairs, kTaken);
