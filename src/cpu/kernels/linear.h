@@ -12,11 +12,16 @@
 namespace arion::cpu::ARION_ISA {
 namespace {
 
-inline constexpr int kTilePanels = 4;
-// With few rows tiles are larger and, where all workers get several, begin at whole groups of
-// panels: products of a matrix and a vector live from long streams.
+inline constexpr int kTilePanels = 8;
+// Rows that one pass over a panel serves. With so few tiles are larger and, where all workers get
+// several, begin at whole groups of panels: such products live from long streams.
+#if defined(ARION_ISA_avx512) || defined(ARION_ISA_avx512bf16)
+inline constexpr int kFewRows = 16;
+#else
 inline constexpr int kFewRows = 4;
+#endif
 inline constexpr int kLongTilePanels = 32;
+inline constexpr int kGroupPanels = 4;
 inline constexpr int kManyFeatures = 2048;
 
 // Scratch of one worker, in bytes: results of a tile, the same for `up`, then what a product needs.
@@ -65,7 +70,7 @@ ARION_INLINE LinearShape linear_shape(const LinearArgs& args, const StepInput& i
   const bool is_few = shape.rows <= kFewRows;
   const bool has_long_streams = is_few && args.weight.rows >= kManyFeatures;
   shape.granule = is_head            ? whole_heads(args.head.head_dim)
-                  : has_long_streams ? kTilePanels * kPanelRows
+                  : has_long_streams ? kGroupPanels * kPanelRows
                                      : kTileCols;
   shape.granules = (args.weight.rows + shape.granule - 1) / shape.granule;
   const int panels = is_few ? kLongTilePanels : kTilePanels;

@@ -14,6 +14,7 @@ namespace arion::cpu::ARION_ISA {
 namespace {
 
 constexpr int kSegmentCols = 256;
+[[maybe_unused]] constexpr int kPlainSegmentCols = 4096;
 constexpr size_t kDecodedFloats = size_t{kSegmentCols} * kLanes;  // of one panel
 
 #if defined(ARION_ISA_avx512bf16)
@@ -36,16 +37,17 @@ struct Bf16Product {
     const size_t bytes = panel_bytes(matrix.spec, matrix.cols);
     constexpr size_t kPairs = kDecodedFloats / 2;
     int32_t* pairs = reinterpret_cast<int32_t*>(tile.scratch);
-    float* decoded = reinterpret_cast<float*>(pairs + kTilePanels * kPairs);
+    float* decoded = reinterpret_cast<float*>(pairs + kGroupPanels * kPairs);
     const size_t x_stride = activation_stride(ActivationForm::bf16, matrix.cols);
     const std::byte* x =
         tile.args->x.at<std::byte>(tile.worker) + x_stride * static_cast<size_t>(tile.row);
     const bool is_plain = matrix.spec.codec == Codec::bf16;
-    // Whole passes where nothing is decoded, unless the activations would leave the L1 cache.
-    const int segment = is_plain ? 4 * kSegmentCols : kSegmentCols;
+    // Where nothing is decoded, streams are long: starting again costs more than activations from
+    // the L2 cache.
+    const int segment = is_plain ? kPlainSegmentCols : kSegmentCols;
 
-    for (int p = 0; p < tile.panels; p += kTilePanels) {
-      const int panels = smaller(kTilePanels, tile.panels - p);
+    for (int p = 0; p < tile.panels; p += kGroupPanels) {
+      const int panels = smaller(kGroupPanels, tile.panels - p);
       const std::byte* panel = matrix.panels + bytes * static_cast<size_t>(tile.panel + p);
       for (int c = 0; c < matrix.cols; c += segment) {
         const int cols = smaller(segment, matrix.cols - c);
@@ -83,14 +85,14 @@ struct Bf16Product {
     const PanelMatrix& matrix = *tile.matrix;
     const size_t bytes = panel_bytes(matrix.spec, matrix.cols);
     float* decoded = reinterpret_cast<float*>(tile.scratch);
-    float* widened = decoded + kTilePanels * kDecodedFloats;  // [16][kSegmentCols]
-    static_assert((kTilePanels + 1) * kDecodedFloats * sizeof(float) <= kProductBytes);
+    float* widened = decoded + kGroupPanels * kDecodedFloats;  // [16][kSegmentCols]
+    static_assert((kGroupPanels + 1) * kDecodedFloats * sizeof(float) <= kProductBytes);
     const size_t x_stride = activation_stride(ActivationForm::bf16, matrix.cols);
     const std::byte* x =
         tile.args->x.at<std::byte>(tile.worker) + x_stride * static_cast<size_t>(tile.row);
 
-    for (int p = 0; p < tile.panels; p += kTilePanels) {
-      const int panels = smaller(kTilePanels, tile.panels - p);
+    for (int p = 0; p < tile.panels; p += kGroupPanels) {
+      const int panels = smaller(kGroupPanels, tile.panels - p);
       const std::byte* panel = matrix.panels + bytes * static_cast<size_t>(tile.panel + p);
       for (int c = 0; c < matrix.cols; c += kSegmentCols) {
         const int cols = smaller(kSegmentCols, matrix.cols - c);

@@ -6,11 +6,11 @@
 namespace arion::cpu::ARION_ISA {
 namespace {
 
-// Columns decoded at once: a panel then takes 16 KiB, a tile of four 64 KiB of the L2 cache.
+// Columns decoded at once: a panel then takes 16 KiB, a group of four 64 KiB of the L2 cache.
 constexpr int kSegmentCols = 256;
-// Panels decoded at once: heads may need more than a tile has, so they go in turns.
+// A tile has more panels than are decoded at once, so they go in turns.
 constexpr size_t kDecodedFloats = size_t{kSegmentCols} * kLanes;
-static_assert(kTilePanels * kDecodedFloats * sizeof(float) <= kProductBytes);
+static_assert(kGroupPanels * kDecodedFloats * sizeof(float) <= kProductBytes);
 
 struct F32Product {
   static void compute(const TileArgs& tile) {
@@ -20,8 +20,8 @@ struct F32Product {
     const float* x = f32_row(tile.args->x, tile.worker, matrix.cols, tile.row);
     const bool is_plain = matrix.spec.codec == Codec::f32;
 
-    for (int p = 0; p < tile.panels; p += kTilePanels) {
-      const int panels = smaller(kTilePanels, tile.panels - p);
+    for (int p = 0; p < tile.panels; p += kGroupPanels) {
+      const int panels = smaller(kGroupPanels, tile.panels - p);
       const std::byte* panel = matrix.panels + bytes * static_cast<size_t>(tile.panel + p);
       for (int c = 0; c < matrix.cols; c += kSegmentCols) {
         const int cols = smaller(kSegmentCols, matrix.cols - c);

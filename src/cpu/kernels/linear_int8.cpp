@@ -5,11 +5,11 @@
 namespace arion::cpu::ARION_ISA {
 namespace {
 
-// Columns of one pass over the panels of a tile: 16 rows of activations take 24 KiB and stay in L1.
-constexpr int kSegmentBlocks = 32;
-// With few rows the panels are what streams through the caches; longer passes start less often.
-constexpr int kLongSegmentBlocks = 128;
-static_assert(kLongSegmentBlocks * sizeof(RowTerms) <= kProductBytes);
+// Blocks of one pass over the panels of a tile: all columns of most matrices. 16 rows of
+// activations then leave the L1 cache, but they are read ahead like the panels, and streams that
+// never start again are worth more.
+constexpr int kSegmentBlocks = 512;
+static_assert(kSegmentBlocks * sizeof(RowTerms) <= kProductBytes);
 
 // Rows a call can take, with the panels it can take beside them. 16 accumulators of the 32 AVX-512
 // registers; the other levels have 16 registers of half the size.
@@ -70,9 +70,8 @@ struct Int8Product {
       const int rows = smaller(kTileRows, tile.rows - r);
       const Int8Tile* tiles =
           int8_tile(tile.args->x.at<std::byte>(tile.worker), matrix.cols, tile.row + r, 0);
-      const int segment = rows <= 4 ? kLongSegmentBlocks : kSegmentBlocks;
-      for (int b = 0; b < blocks; b += segment) {
-        const int count = smaller(segment, blocks - b);
+      for (int b = 0; b < blocks; b += kSegmentBlocks) {
+        const int count = smaller(kSegmentBlocks, blocks - b);
         fill_terms<kCodec, kMode>(tiles + b, rows, count, matrix.spec.zero, terms);
         Int8TileArgs call{.panel = panel + superblock_bytes(matrix.spec) *
                                                static_cast<size_t>(b / kPerSuperblock),

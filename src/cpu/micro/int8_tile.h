@@ -153,19 +153,25 @@ inline constexpr int kAlternating = 1;
 
 // How the stream of a panel is prefetched. On AVX-512 up to 8 rows go to the L2 cache only: of that
 // a core can have more lines under way than its L1 cache has miss buffers (with one row 90 % of the
-// read bandwidth instead of 52 % on Zen 4). One or two rows of codes that unpack at once follow the
-// memory so closely that a shorter distance is best.
+// read bandwidth instead of 52 % on Zen 4).
 #if defined(ARION_ISA_avx512)
 inline constexpr int kMostRowsFromL2 = 8;
 #else
 inline constexpr int kMostRowsFromL2 = 0;
 #endif
+
+// Few rows of codes that unpack at once follow the memory so closely that a shorter distance is
+// best; with many rows, blocks that are large themselves want a longer one.
 template <Codec kCodec, int T>
-inline constexpr size_t kPrefetchAhead = kMostRowsFromL2 > 0 && T <= 2 &&
-                                                 (kCodec == Codec::c4 || kCodec == Codec::t4 ||
-                                                  kCodec == Codec::c8)
-                                             ? 1024
-                                             : 2048;
+constexpr size_t prefetch_distance() {
+  using enum Codec;
+  if (kMostRowsFromL2 == 0) return 2048;
+  if (kCodec == c8) return T <= 4 ? 1024 : 4096;
+  if (kCodec == c6 && T >= 8) return 4096;
+  return (kCodec == c4 || kCodec == t4) && T <= 2 ? 1024 : 2048;
+}
+template <Codec kCodec, int T>
+inline constexpr size_t kPrefetchAhead = prefetch_distance<kCodec, T>();
 
 //   ahead  kPrefetchAhead after the bytes in work or, at the end of a call, as many bytes after
 //          the beginning of the panel whose turn is next
@@ -193,8 +199,9 @@ ARION_INLINE void separate_block(F32 (&acc)[T], const std::byte* base, size_t ah
 }
 
 #if defined(ARION_ISA_avx512)
-template <int R, int T>
-inline constexpr bool kSharesQuads = R > 1 && T <= 2;
+// Where codes are bytes already, loading them is the work, and the order of the stream is best.
+template <Codec kCodec, int R, int T>
+inline constexpr bool kSharesQuads = R > 1 && T <= 2 && kCodec != Codec::c8;
 
 // Adds one block to R panels x T rows half by half, so that a broadcast of four activations serves
 // all panels: with few rows the load ports are the limit, not the multipliers.
@@ -235,7 +242,7 @@ ARION_INLINE void shared_block(F32 (&acc)[R][T], const std::byte* base, size_t p
   });
 }
 #else
-template <int R, int T>
+template <Codec kCodec, int R, int T>
 inline constexpr bool kSharesQuads = false;
 #endif
 
@@ -269,7 +276,7 @@ ARION_NOINLINE void multiply_int8(const Int8TileArgs& args) {
       prefetch_stream<T>(superblock + r * args.panel_stride + ahead, scale_bytes(kMode));
     });
     for (int b = 0; b < blocks; ++b) {
-      if constexpr (kSharesQuads<R, T>) {
+      if constexpr (kSharesQuads<kCodec, R, T>) {
         shared_block<kCodec, kMode>(acc, superblock, args.panel_stride, ahead, b, table, rows);
       } else {
         static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
