@@ -61,7 +61,7 @@ bool BacktrackingBpe::search(std::string_view text, size_t steps_per_byte, Scrat
   path.clear();
   std::vector<uint64_t>& dead_ends = scratch.dead_ends;
   dead_ends.assign(text.size() / 64 + 2, 0);
-  history_.mark_joins(text, dead_ends);
+  size_t marked = 0;  // up to here; by pieces, as a search may soon be given up
   size_t steps = 0;
   size_t at = 0;
   SymbolTrie::Matches matches;
@@ -77,6 +77,12 @@ bool BacktrackingBpe::search(std::string_view text, size_t steps_per_byte, Scrat
     matches.lengths ^= uint64_t{1} << next.length;
   };
   const auto take_longest = [&] {
+    if (marked < std::min(at + SymbolTrie::Matches::kEnd, text.size())) {
+      constexpr size_t kPiece = 4096;
+      const size_t begin = std::max(marked, at);  // a run may have gone on far
+      marked = std::min(begin + kPiece, text.size());
+      history_.mark_joins(text, begin, marked, dead_ends);
+    }
     trie_.find(text.substr(at), matches);
     steps += kCall + matches.looked_at;
     if (matches.looked_at == SymbolTrie::Matches::kEnd) {

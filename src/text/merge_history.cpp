@@ -96,9 +96,13 @@ void MergeHistory::visit_joins(std::string_view text, const Visit& visit) const 
   }
 }
 
-void MergeHistory::mark_joins(std::string_view text, std::span<uint64_t> bits) const {
-  visit_joins(text, [&](size_t i, uint32_t joined) {
-    bits[i / 64] |= uint64_t{joined != kNone} << i % 64;
+void MergeHistory::mark_joins(std::string_view text, size_t begin, size_t end,
+                              std::span<uint64_t> bits) const {
+  const size_t from = begin - std::min(begin, size_t{2});  // two bytes on each side tell
+  visit_joins(text.substr(from, end + 2 - from), [&](size_t i, uint32_t joined) {
+    const size_t place = from + i;
+    const bool joins = joined != kNone && place >= begin && place < end;
+    bits[place / 64] |= uint64_t{joins} << place % 64;
   });
 }
 

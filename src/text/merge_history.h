@@ -80,8 +80,8 @@ class MergeHistory {
       return is_in_order ? false : merge_apart(left, right, work);
     }
   }
-  // Sets the bit of each place of the text, if it is certain that no symbol ends or begins there.
-  void mark_joins(std::string_view text, std::span<uint64_t> bits) const;
+  // Sets the bit of each place of the text from `begin` to `end` where certainly no symbol ends.
+  void mark_joins(std::string_view text, size_t begin, size_t end, std::span<uint64_t> bits) const;
   // Merges a text in the plain way: places are the ids of the symbols of `merger`.
   void merge(std::string_view text, Merger& merger) const;
 
