@@ -44,6 +44,25 @@ void check_tensors(const PanelFile& header, const Model& model, const std::strin
        name, a == expected.end() ? "" : fmt::format(", {} is the first that differs", a->name));
 }
 
+// In a folder of others a link that is planted beforehand leads what is written to any file.
+void check_folder(const std::filesystem::path& folder) {
+  struct stat status = {};
+  if (stat(folder.c_str(), &status) != 0) {
+    fail(ErrorCode::failed, "cannot use the folder '{}': {}", folder.string(),
+         std::strerror(errno));
+  }
+  if (!S_ISDIR(status.st_mode)) {
+    fail(ErrorCode::usage, "'{}' is no folder, expected one for compiled models", folder.string());
+  }
+  const uid_t user = geteuid();
+  const bool is_private = (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  if (is_private && (status.st_uid == user || status.st_uid == 0)) return;
+  fail(ErrorCode::failed,
+       "'{}' is a folder that others can write; make it private: chmod 700, name another one in "
+       "ARION_COMPILED_DIR, or the file to write with -o",
+       folder.string());
+}
+
 }  // namespace
 
 std::filesystem::path compiled_dir() {
@@ -66,6 +85,7 @@ void make_compiled_dir() {
     fail(ErrorCode::failed, "cannot make the folder '{}': {}", folder.string(),
          std::strerror(errno));
   }
+  check_folder(folder);
 }
 
 std::filesystem::path compiled_path(const std::filesystem::path& model) {

@@ -23,7 +23,8 @@ struct CompiledModel {
 // $ARION_COMPILED_DIR, else user_cache_dir()/compiled; empty when there is neither.
 std::filesystem::path compiled_dir();
 
-// Makes compiled_dir(), for its owner only, where it is not there. Throws Error{failed}.
+// Makes compiled_dir(), for its owner only, where it is not there. Throws Error, also when others
+// can write it.
 void make_compiled_dir();
 
 // The file in compiled_dir() of the model at `model`, whatever name leads there; empty like it.

@@ -197,6 +197,20 @@ TEST_F(CompiledModelTest, OneThatOthersMayWriteIsNotUsed) {
   expect_same_bits(path);
 }
 
+// A link in it would lead the writer to any file of the user.
+TEST_F(CompiledModelTest, AFolderThatOthersMayWriteIsNotWrittenTo) {
+  make_compiled_dir();
+  for (const fs::perms who : {fs::perms::group_write, fs::perms::others_write}) {
+    fs::permissions(compiled_dir(), who, fs::perm_options::add);
+    EXPECT_THROW(make_compiled_dir(), Error);
+    fs::permissions(compiled_dir(), who, fs::perm_options::remove);
+  }
+  EXPECT_NO_THROW(make_compiled_dir());
+  fs::remove(compiled_dir());
+  std::ofstream(compiled_dir()) << "a file";
+  EXPECT_THROW(make_compiled_dir(), Error);
+}
+
 TEST_F(CompiledModelTest, OneOfAnotherUserIsNotUsed) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   const fs::path path = model(), compiled = compile(path);
