@@ -157,6 +157,9 @@ void bench_limits(const BenchOptions& options, const GlobalOptions& global) {
 }
 
 void bench(BenchOptions options, const GlobalOptions& global) {
+  if (options.is_limits && (options.is_load || !options.load.model.empty())) {
+    fail(ErrorCode::usage, "--limits measures the machine: without MODEL and --load");
+  }
   if (options.is_limits) return bench_limits(options, global);
   if (options.is_load) {
     const LoadResult result = measure_load(options.load, options.load_bench, global);

@@ -78,6 +78,11 @@ TEST(Bench, OneThreadHasNoBarriersToMeasure) {
   EXPECT_EQ(text.out.find("barrier"), std::string::npos);
 }
 
+TEST(Bench, LimitsAreOfNoModel) {
+  EXPECT_EQ(run_arion("bench --limits " + tiny()).exit_code, 2);
+  EXPECT_EQ(run_arion("bench --limits --load").exit_code, 2);
+}
+
 TEST(Bench, GeneratesForSeveralSequencesAtOnce) {
   const Outcome outcome = run_arion("bench --json -p 4 -n 3 -b 1,3 -d 2 -r 1 -t 1 " + tiny());
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
