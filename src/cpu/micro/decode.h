@@ -10,7 +10,6 @@ template <Codec kCodec, ScaleMode kMode>
 ARION_INLINE void decode_block(const std::byte* superblock, int block, int zero,
                                const TableArgs& table, float* out) {
   using enum ScaleMode;
-  constexpr bool kHasHalves = kMode == d16 || kMode == d16m || kMode == e16;
   constexpr bool kHasMin = kMode == b || kMode == d16m || kMode == d32;
   Bytes v[8];
   unpack_codes<kCodec, 0>(
@@ -18,8 +17,8 @@ ARION_INLINE void decode_block(const std::byte* superblock, int block, int zero,
       table, v);
   const BlockScales scales = load_scales<kCodec, kMode>(superblock, block, table);
   const I32 offset = I32::set1(zero - kCodeBias<kCodec>);
-  const F32 left = kHasHalves ? scales.d * scales.s0 : scales.d;
-  const F32 right = kHasHalves ? scales.d * scales.s1 : scales.d;
+  const F32 left = kHasHalves<kMode> ? scales.d * scales.s0 : scales.d;
+  const F32 right = kHasHalves<kMode> ? scales.d * scales.s1 : scales.d;
   const F32 left_min = kMode == d16m ? negate(scales.m * scales.m0) : scales.m;
   const F32 right_min = kMode == d16m ? negate(scales.m * scales.m1) : scales.m;
   for (int q = 0; q < 8; ++q) {

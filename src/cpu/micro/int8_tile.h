@@ -25,10 +25,6 @@ union RowTerms {
   float half_sum[2][kTileRows];  // d16m: float(neg_sum_half)
 };
 
-template <ScaleMode kMode>
-inline constexpr bool kHasHalves =
-    kMode == ScaleMode::d16 || kMode == ScaleMode::d16m || kMode == ScaleMode::e16;
-
 template <Codec kCodec, ScaleMode kMode>
 ARION_INLINE void fill_terms(const Int8Tile* tiles, int rows, int blocks, int zero,
                              RowTerms* terms) {

@@ -96,6 +96,11 @@ ARION_INLINE void unpack_codes(const std::byte* block, const TableArgs& table, B
   }
 }
 
+// Modes with scales for columns 0-15 and 16-31 of a block.
+template <ScaleMode kMode>
+inline constexpr bool kHasHalves =
+    kMode == ScaleMode::d16 || kMode == ScaleMode::d16m || kMode == ScaleMode::e16;
+
 // What multiplies and offsets the codes of one block, by row.
 struct BlockScales {
   F32 d;       // a, b: d    d32, d32s: d * s    d16, d16m: d    e32: the scale
