@@ -2,10 +2,8 @@
 //
 //   linear_bench [isa] [spec ...]      specs as c4.a, c4.d32, bf16.none; default: all with int8
 //
-// Every line is the median over alternating runs of: the kernel, a VNNI probe and a probe of the
-// read bandwidth, all on the same number of threads, by the processor time of the busiest thread.
-#include <immintrin.h>
-
+// Every line is the median over alternating runs of: the kernel, a probe of multiply-adds and one
+// of reads, all on the same number of threads, by the processor time of the busiest thread.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -17,14 +15,17 @@
 #include <vector>
 
 #include "cpu/cpu_kernels.h"
+#include "percentile.h"
 #include "tensor/memory.h"
 
 namespace {
 
 using namespace arion;
+using app::median;
 
 constexpr int kFeatures = 4096, kCols = 4096;
 constexpr int kRepeats = 15;
+constexpr int64_t kProbeRounds = 100000;
 constexpr int kCopies = 24;  // matrices in turn, so that the weights come from memory
 
 // Processor time of the calling thread in seconds: what other programs take does not count.
@@ -32,11 +33,6 @@ double busy_time() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 // Two threads that wait for each other between jobs.
@@ -84,37 +80,6 @@ class Pair {
   const std::function<void(int)>* job_ = nullptr;
   std::thread thread_;
 };
-
-__attribute__((target("avx512f,avx512vnni"))) void vnni_loop(int count) {
-  __m512i a[12];
-  for (auto& v : a) v = _mm512_setzero_si512();
-  const __m512i ones = _mm512_set1_epi8(1);
-  for (int i = 0; i < count; ++i) {
-    asm volatile(
-        "vpdpbusd %12,%12,%0\nvpdpbusd %12,%12,%1\nvpdpbusd %12,%12,%2\nvpdpbusd %12,%12,%3\n"
-        "vpdpbusd %12,%12,%4\nvpdpbusd %12,%12,%5\nvpdpbusd %12,%12,%6\nvpdpbusd %12,%12,%7\n"
-        "vpdpbusd %12,%12,%8\nvpdpbusd %12,%12,%9\nvpdpbusd %12,%12,%10\nvpdpbusd %12,%12,%11\n"
-        : "+v"(a[0]), "+v"(a[1]), "+v"(a[2]), "+v"(a[3]), "+v"(a[4]), "+v"(a[5]), "+v"(a[6]),
-          "+v"(a[7]), "+v"(a[8]), "+v"(a[9]), "+v"(a[10]), "+v"(a[11])
-        : "v"(ones));
-  }
-}
-
-__attribute__((target("avx512f"))) void read_loop(const std::byte* p, size_t bytes) {
-  const size_t part = bytes / 4 / 64 * 64;
-  __m512i sum[4];
-  for (auto& v : sum) v = _mm512_setzero_si512();
-  for (size_t i = 0; i < part; i += 64) {
-    for (int s = 0; s < 4; ++s) {
-      const std::byte* at = p + static_cast<size_t>(s) * part + i;
-      _mm_prefetch(reinterpret_cast<const char*>(at + 1024), _MM_HINT_T0);
-      sum[s] = _mm512_or_si512(sum[s], _mm512_load_si512(at));
-    }
-  }
-  const __m512i all =
-      _mm512_or_si512(_mm512_or_si512(sum[0], sum[1]), _mm512_or_si512(sum[2], sum[3]));
-  asm volatile("" ::"v"(all));
-}
 
 struct Spec {
   const char* name;
@@ -165,7 +130,7 @@ class Bench {
     const Kernel& kernel =
         registry_.best({.kind = OpKind::linear, .form = spec.form, .weights = spec.panel});
     std::printf("%s, %d x %d\n%8s %5s %9s %7s %9s %7s %9s %9s %7s %9s\n", kernel.name, kFeatures,
-                kCols, "threads", "rows", "TOPS", "share", "best", "share", "VNNI", "GB/s", "share",
+                kCols, "threads", "rows", "TOPS", "share", "best", "share", "peak", "GB/s", "share",
                 "read");
     for (const int threads : {1, 2}) {
       for (const int rows : {1, 4, 8, 16, 64, 512}) measure(kernel, args, rows, threads, copies);
@@ -179,7 +144,7 @@ class Bench {
     input.all.count = rows;
     const int chunks = kernel.chunks(&args, input, threads);
     const int matrices = rows >= 64 ? 1 : rows >= 8 ? 8 : static_cast<int>(copies);
-    std::vector<double> rate, vnni, read;
+    std::vector<double> rate, peak, read;
     for (int repeat = 0; repeat < kRepeats; ++repeat) {
       double seconds = 0;
       for (int m = 0; m < matrices; ++m) {
@@ -193,11 +158,12 @@ class Bench {
         });
       }
       rate.push_back(matrices / seconds);
-      seconds = pair_.run(threads, [&](int) { vnni_loop(100000); });
-      vnni.push_back(100000.0 * 12 * 128 * threads / seconds / 1e12);
+      const PeakProbe& probe = registry_.limit_probes().peak(args.form);
+      seconds = pair_.run(threads, [&](int) { probe.run(kProbeRounds); });
+      peak.push_back(2e-12 * kProbeRounds * probe.multiply_adds * threads / seconds);
       const size_t half = weights_.size() / static_cast<size_t>(threads);
       seconds = pair_.run(threads, [&](int id) {
-        read_loop(weights_.data() + half * static_cast<size_t>(id), half);
+        registry_.limit_probes().read(weights_.data() + half * static_cast<size_t>(id), half, 4);
       });
       read.push_back(static_cast<double>(weights_.size()) / seconds / 1e9);
     }
@@ -205,8 +171,8 @@ class Bench {
     const double tops = median(rate) * pairs, best = *std::ranges::max_element(rate) * pairs;
     const double gbs = median(rate) * static_cast<double>(bytes) / 1e9;
     std::printf("%8d %5d %9.3f %6.1f%% %9.3f %6.1f%% %9.3f %9.1f %6.1f%% %9.1f\n", threads, rows,
-                tops, 100 * tops / median(vnni), best, 100 * best / *std::ranges::max_element(vnni),
-                median(vnni), gbs, 100 * gbs / median(read), median(read));
+                tops, 100 * tops / median(peak), best, 100 * best / *std::ranges::max_element(peak),
+                median(peak), gbs, 100 * gbs / median(read), median(read));
     std::fflush(stdout);
   }
 
@@ -220,10 +186,6 @@ class Bench {
 
 int main(int argc, char** argv) {
   const IsaLevel level = select_isa(argc > 1 ? argv[1] : "");
-  if (level < IsaLevel::avx512) {
-    std::fprintf(stderr, "linear_bench: the probes need AVX-512\n");
-    return 1;
-  }
   Bench bench(level);
   for (const Spec& spec : kSpecs) {
     bool is_wanted = argc <= 2;
