@@ -22,7 +22,7 @@ struct OpDesc {
 
 // The worker running a chunk.
 struct Worker {
-  int index = 0;
+  int index = 0, count = 1;      // one of so many that run the step; the same count for all chunks
   std::byte* scratch = nullptr;  // kScratchBytes, 64-byte aligned, contents undefined
 };
 

@@ -97,6 +97,7 @@ void Executor::prepare(const ExecutionPlan& plan, const StepInput& input) {
 
 Worker Executor::context(int worker) const {
   return {.index = worker,
+          .count = pool_.size(),
           .scratch = scratch_.data() + kScratchBytes * static_cast<size_t>(worker)};
 }
 

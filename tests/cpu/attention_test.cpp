@@ -201,24 +201,48 @@ TEST(CpuAttention, PartitionsChangeNothing) {
       const Memory scratch(kScratchBytes);
       std::memset(scratch.data(), kPoison, scratch.size());
       for (int chunk = 0; chunk < chunks; ++chunk) {
-        kernel.run(&args, other.step().input(), chunk, chunks, {.scratch = scratch.data()});
+        kernel.run(&args, other.step().input(), chunk, chunks,
+                   {.count = chunks / 3 + 1, .scratch = scratch.data()});
       }
       EXPECT_TRUE(got == want) << level.name << ", " << chunks << " chunks";
     }
   }
 }
 
-// One kv head, one row: both workers still have something to do.
-TEST(CpuAttention, DecodeSplitsQueryHeadsWhenThereIsOneKvHead) {
+// Chunks that write something.
+int busy_chunks(const Kernel& kernel, const Shape& shape, AttentionStep& step, int rows,
+                int workers) {
+  const Memory scratch(kScratchBytes);
+  const Matrix nothing(rows, shape.heads * shape.head_dim);
+  AttentionArgs args{.attributes = attributes_of(shape), .q = step.q().ref()};
+  const int chunks = kernel.chunks(&args, step.step().input(), workers);
+  int busy = 0;
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    Matrix out(rows, shape.heads * shape.head_dim);
+    args.out = {.f32 = out.ref()};
+    kernel.run(&args, step.step().input(), chunk, chunks,
+               {.count = workers, .scratch = scratch.data()});
+    busy += out == nothing ? 0 : 1;
+  }
+  return busy;
+}
+
+TEST(CpuAttention, TwoWorkersShareOneKvHead) {
   const Shape shape{4, 1, 256, 0, DType::f16};
   AttentionStep step(shape, {{1, {300, 1}}});
-  Matrix out(1, 4 * 256);
-  const AttentionArgs args{
-      .attributes = attributes_of(shape), .q = step.q().ref(), .out = {.f32 = out.ref()}};
   for (const Implementation& level : cpu_levels()) {
     const Kernel& kernel = level.registry.best({.kind = OpKind::attention, .kv = shape.type});
-    EXPECT_EQ(kernel.chunks(&args, step.step().input(), 2), 2) << level.name;
-    EXPECT_EQ(kernel.chunks(&args, step.step().input(), 1), 1) << level.name;
+    EXPECT_EQ(busy_chunks(kernel, shape, step, 1, 2), 2) << level.name;
+    EXPECT_EQ(busy_chunks(kernel, shape, step, 1, 1), 1) << level.name;
+  }
+}
+
+TEST(CpuAttention, TwoWorkersShareThreeKvHeadsOfSeveralRowsEvenly) {
+  const Shape shape{9, 3, 64, 0, DType::f16};
+  AttentionStep step(shape, {{1, {1000, 4}}});
+  for (const Implementation& level : cpu_levels()) {
+    const Kernel& kernel = level.registry.best({.kind = OpKind::attention, .kv = shape.type});
+    EXPECT_GE(busy_chunks(kernel, shape, step, 4, 2), 6) << level.name;
   }
 }
 

@@ -241,7 +241,7 @@ inline void run_kernel(const Kernel& kernel, const void* args, const StepInput& 
   std::memset(scratch.data(), 0xff, scratch.size());
   if (chunks == 0) chunks = kernel.chunks(args, input, workers);
   for (int i = chunks - 1; i >= 0; --i) {
-    kernel.run(args, input, i, chunks, Worker{0, scratch.data()});
+    kernel.run(args, input, i, chunks, Worker{.scratch = scratch.data()});
   }
 }
 

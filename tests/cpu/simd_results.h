@@ -38,6 +38,7 @@ __attribute__((noinline)) void record_floats(Recorder& r, const float* x, const 
   alignas(64) uint16_t half[kLanes] = {};
   store_f16(half, a), r.add(half, 32), r.add(load_f16(half));
   store_bf16(half, a), r.add(half, 32), r.add(load_bf16(half));
+  r.add(exp(negate(abs(a)))), r.add(exp_nonpositive(negate(abs(a))));
   for (int n = 0; n <= kLanes; ++n) {
     float few[kLanes] = {};
     uint16_t few_halves[kLanes] = {};

@@ -31,7 +31,7 @@ inline void run_op(const Implementation& implementation, const OpDesc& op, const
   const int chunks = kernel.chunks(args, input, workers);
   for (int chunk = chunks; chunk-- > 0;) {
     std::memset(scratch.data(), kPoison, scratch.size());
-    kernel.run(args, input, chunk, chunks, {.index = 0, .scratch = scratch.data()});
+    kernel.run(args, input, chunk, chunks, {.count = workers, .scratch = scratch.data()});
   }
 }
 

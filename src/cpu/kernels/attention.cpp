@@ -9,16 +9,10 @@
 namespace arion::cpu::ARION_ISA {
 namespace {
 
-// Query rows that share a tile: bounded by scratch, and enough to hide the conversion of K and V.
+// Query rows that share a tile: enough for all but the first pass to find it in the L1 cache.
 constexpr int kMaxQueries = 32;
-// Rows per pass: above that, K and V of 2 bytes are converted once per tile instead of per pass.
-constexpr int kPassRows = 4;
 constexpr int kMaxHeadDim = 512;
-
-int rows_per_group(const AttentionAttributes& a) {
-  const int rows = kMaxQueries / (a.heads / a.kv_heads);
-  return rows < 1 ? 1 : rows;
-}
+constexpr int kChunksPerWorker = 6;  // enough for even loads
 
 // Rows of one run that are worked on together, from `begin` on.
 Range next_group(const RowSet& rows, int begin, int most) {
@@ -27,65 +21,99 @@ Range next_group(const RowSet& rows, int begin, int most) {
   return {begin, end};
 }
 
-int count_groups(const RowSet& rows, int most) {
-  int groups = 0;
-  for (int begin = 0; begin < rows.count; ++groups) begin = next_group(rows, begin, most).end;
-  return groups;
-}
+// The work of a step in order: groups of rows, kv heads, parts of the query rows of a pair of both.
+// One such part is a unit; it belongs to the chunk that its middle lies in.
+class Work {
+ public:
+  Work(const AttentionArgs& args, const StepInput& input)
+      : attributes_(args.attributes),
+        rows_(input.rows(args.rows)),
+        group_heads_(attributes_.heads / attributes_.kv_heads) {
+    for_groups([&](Range group) {
+      total_ += static_cast<float>(attributes_.kv_heads) * pair_keys(group);
+      pairs_ += attributes_.kv_heads;
+    });
+  }
 
-// Parts of at most kMaxQueries query heads that read one kv head.
-int least_head_parts(const AttentionAttributes& a) {
-  return (a.heads / a.kv_heads + kMaxQueries - 1) / kMaxQueries;
-}
+  // Keys that all query rows look at.
+  float keys() const { return total_; }
 
-// Into how many parts the query heads of a kv head are split: more than needed when there are too
-// few (row group, kv head) pairs for the workers. A unit costs one pass over K and V and one more
-// per query head.
-int head_parts(const AttentionAttributes& a, int pairs, int workers) {
-  const int group_heads = a.heads / a.kv_heads;
-  int best = 0, best_cost = 0;
-  for (int parts = least_head_parts(a); parts <= group_heads; ++parts) {
-    const int rounds = (pairs * parts + workers - 1) / workers;
-    const int cost = rounds * (1 + (group_heads + parts - 1) / parts);
-    if (best == 0 || cost < best_cost) {
-      best = parts;
-      best_cost = cost;
+  // Calls use(rows, kv head, query rows among those of the pair) for the units of a chunk.
+  template <typename Use>
+  void for_units(int chunk, int chunks, int workers, const Use& use) const {
+    const float size = total_ / static_cast<float>(chunks);
+    const auto chunk_of = [&](float keys) {
+      const int owner = static_cast<int>(keys / size);
+      return owner < chunks ? owner : chunks - 1;
+    };
+    float start = 0;
+    for_groups([&](Range group) {
+      const float keys = pair_keys(group);
+      const int queries = (group.end - group.begin) * group_heads_;
+      const int parts = parts_of_pair(queries, keys / size, workers);
+      const float unit = keys / static_cast<float>(parts);
+      for (int head = 0; head < attributes_.kv_heads; ++head, start += keys) {
+        if (chunk_of(start) > chunk) return;
+        if (chunk_of(start + keys) < chunk) continue;
+        for (int part = 0; part < parts; ++part) {
+          const float middle = start + (static_cast<float>(part) + 0.5f) * unit;
+          if (chunk_of(middle) == chunk) use(group, head, part_of(queries, part, parts));
+        }
+      }
+    });
+  }
+
+ private:
+  template <typename Use>
+  void for_groups(const Use& use) const {
+    const int most = kMaxQueries / group_heads_ < 1 ? 1 : kMaxQueries / group_heads_;
+    for (int begin = 0; begin < rows_.count;) {
+      const Range group = next_group(rows_, begin, most);
+      use(group);
+      begin = group.end;
     }
   }
-  return best;
-}
+
+  // Keys that the query rows of a group look at in one kv head, by what its last row sees.
+  float pair_keys(Range group) const {
+    const int position = rows_.position[group.end - 1];
+    const int seen = position + 1 - first_visible(position, attributes_.window);
+    return static_cast<float>(seen) * static_cast<float>((group.end - group.begin) * group_heads_);
+  }
+
+  // As many as are of the size of a chunk, if each fills a pass over K and V; more only where some
+  // worker would have none.
+  int parts_of_pair(int queries, float chunks_of_pair, int workers) const {
+    const int least = (queries + kMaxQueries - 1) / kMaxQueries;
+    const int full = queries / kPassRows;
+    const int needed = (workers + pairs_ - 1) / pairs_;
+    int most = full > needed ? full : needed;
+    most = most < queries ? most : queries;
+    const int parts = static_cast<int>(chunks_of_pair + 0.5f);
+    return parts < least ? least : parts < most ? parts : most > least ? most : least;
+  }
+
+  const AttentionAttributes& attributes_;
+  const RowSet& rows_;
+  int group_heads_;
+  int pairs_ = 0;
+  float total_ = 0;
+};
 
 int chunks(const void* args, const StepInput& input, int workers) {
   const auto& a = *static_cast<const AttentionArgs*>(args);
-  const AttentionAttributes& attributes = a.attributes;
-  const RowSet& rows = input.rows(a.rows);
-  if (rows.count == 0) return 1;
-  float visible = 0;
-  for (int row = 0; row < rows.count; ++row) {
-    const int position = rows.position[row];
-    visible += static_cast<float>(position + 1 - first_visible(position, attributes.window));
-  }
   constexpr float kNsPerElement = 0.1f;  // one key element and one value element of one query
-  const float ns = kNsPerElement * visible * static_cast<float>(attributes.heads) *
-                   static_cast<float>(attributes.head_dim);
-  const int pairs = count_groups(rows, rows_per_group(attributes)) * attributes.kv_heads;
-  const int units = pairs * head_parts(attributes, pairs, workers);
+  const float ns =
+      kNsPerElement * Work(a, input).keys() * static_cast<float>(a.attributes.head_dim);
   const float wanted = ns * 1e-4f;
-  if (wanted >= static_cast<float>(units)) return units;
-  const int some = wanted < static_cast<float>(workers) ? workers : static_cast<int>(wanted);
-  return some < units ? some : units;
+  const int most = kChunksPerWorker * workers;
+  return wanted > static_cast<float>(most)      ? most
+         : wanted < static_cast<float>(workers) ? workers
+                                                : static_cast<int>(wanted);
 }
 
-// Scratch of one unit, in this order: tile K and V as floats, then per query p and accumulators.
-struct Scratch {
-  float* k;
-  float* v;
-  float* queries;
-  int padded_dim;
-};
-static_assert((2 * kTileKeys * kMaxHeadDim + kMaxQueries * (kTileKeys + 2 * kMaxHeadDim)) *
-                  sizeof(float) <=
-              kScratchBytes);
+// Scratch of one unit: per query p and two accumulators.
+static_assert(kMaxQueries * (kTileKeys + 2 * kMaxHeadDim) * sizeof(float) <= kScratchBytes);
 
 // What all query rows of a unit have in common.
 struct Unit {
@@ -96,14 +124,11 @@ struct Unit {
   int kv_head;
   QueryRow* queries;
   int count;
-  Scratch scratch;
-};
 
-template <typename Kv>
-void widen(const void* from, float* to, int count) {
-  const auto* elements = static_cast<const typename Kv::Element*>(from);
-  for (int i = 0; i < count; i += kLanes) Kv::load(elements + i).store(to + i);
-}
+  const std::byte* keys(int block) const {
+    return kv->keys(args->attributes.kv_layer, blocks[block], kv_head);
+  }
+};
 
 // The smallest range with all keys of a tile that some row sees; empty when there is none.
 Range seen_keys(const QueryRow* rows, int count) {
@@ -118,23 +143,14 @@ Range seen_keys(const QueryRow* rows, int count) {
   return seen;
 }
 
-// Finds the blocks that hold `keys` of a tile; converts them to f32 when asked.
-template <typename Kv, bool widens>
-TileBlocks find_blocks(const Unit& unit, int tile, Range keys) {
+// Finds the blocks that hold `keys` of a tile, and those of the next one up to block `last`.
+TileBlocks find_blocks(const Unit& unit, int tile, Range keys, int last) {
   TileBlocks found{};
-  const int elements = unit.kv->head_dim * kBlockTokens;
   for (int b = keys.begin / kBlockTokens; b * kBlockTokens < keys.end; ++b) {
-    const int32_t block = unit.blocks[tile * kTileBlocks + b];
-    found.k[b] = unit.kv->keys(unit.args->attributes.kv_layer, block, unit.kv_head);
-    found.v[b] = unit.kv->values(unit.args->attributes.kv_layer, block, unit.kv_head);
-    if constexpr (widens) {
-      float* k = unit.scratch.k + b * elements;
-      float* v = unit.scratch.v + b * elements;
-      widen<Kv>(found.k[b], k, elements);
-      widen<Kv>(found.v[b], v, elements);
-      found.k[b] = k;
-      found.v[b] = v;
-    }
+    const int block = tile * kTileBlocks + b, next = block + kTileBlocks;
+    found.k[b] = unit.keys(block);
+    found.v[b] = unit.keys(block) + unit.kv->half_bytes();
+    found.ahead[b] = next <= last ? unit.keys(next) - unit.keys(block) : 0;
   }
   return found;
 }
@@ -164,31 +180,23 @@ void attend_rows(QueryRow* rows, const TileBlocks& tile, const AttentionAttribut
   }
 }
 
+// The same for `count` rows, 1 to R.
+template <typename Kv, int R = kPassRows>
+void attend_some(QueryRow* rows, int count, const TileBlocks& tile, const AttentionAttributes& a) {
+  if constexpr (R > 1) {
+    if (count < R) return attend_some<Kv, R - 1>(rows, count, tile, a);
+  }
+  attend_rows<Kv, R>(rows, tile, a);
+}
+
 template <typename Kv>
 void attend_tile(const Unit& unit, const TileBlocks& tile) {
-  const AttentionAttributes& a = unit.args->attributes;
   for (int i = 0; i < unit.count;) {
     QueryRow* rows = unit.queries + i;
     int n = 0;  // rows of this pass: neighbours that see some of the tile
     while (n < kPassRows && i + n < unit.count && rows[n].keys.begin < rows[n].keys.end) ++n;
-    switch (n) {
-      case 0:
-        n = 1;
-        break;
-      case 1:
-        attend_rows<Kv, 1>(rows, tile, a);
-        break;
-      case 2:
-        attend_rows<Kv, 2>(rows, tile, a);
-        break;
-      case 3:
-        attend_rows<Kv, 3>(rows, tile, a);
-        break;
-      default:
-        attend_rows<Kv, kPassRows>(rows, tile, a);
-        break;
-    }
-    i += n;
+    if (n > 0) attend_some<Kv>(rows, n, tile, unit.args->attributes);
+    i += n > 0 ? n : 1;
   }
 }
 
@@ -205,12 +213,9 @@ void attend(const Unit& unit) {
       query.keys = {begin < 0 ? 0 : begin, end > kTileKeys ? kTileKeys : end};
     }
     const Range keys = seen_keys(unit.queries, unit.count);
-    if (keys.begin == keys.end) {
-      // Rows with gaps between their windows.
-    } else if (unit.count <= kPassRows || unit.kv->type == DType::f32) {
-      attend_tile<Kv>(unit, find_blocks<Kv, false>(unit, tile, keys));
-    } else {
-      attend_tile<KvF32>(unit, find_blocks<Kv, true>(unit, tile, keys));
+    // Empty where rows have gaps between their windows.
+    if (keys.begin < keys.end) {
+      attend_tile<Kv>(unit, find_blocks(unit, tile, keys, last / kBlockTokens));
     }
     if ((tile + 1) % kSplitTiles == 0 || tile == last / kTileKeys) {
       for (int i = 0; i < unit.count; ++i) fold_split(unit.queries[i], head_dim);
@@ -218,10 +223,10 @@ void attend(const Unit& unit) {
   }
 }
 
-void init_query(QueryRow& query, const Unit& unit, int index) {
+void init_query(QueryRow& query, const Unit& unit, int index, float* scratch) {
   const AttentionAttributes& a = unit.args->attributes;
-  const int dim = unit.scratch.padded_dim;
-  query.p = unit.scratch.queries + static_cast<size_t>(index) * (kTileKeys + 2 * dim);
+  const int dim = round_up(a.head_dim, kLanes);
+  query.p = scratch + static_cast<size_t>(index) * (kTileKeys + 2 * dim);
   query.split_acc = query.p + kTileKeys;
   query.acc = query.split_acc + dim;
   for (int d = 0; d < 2 * dim; d += kLanes) F32::zero().store(query.split_acc + d);
@@ -241,34 +246,28 @@ void finish_query(const QueryRow& query, const AttentionArgs& args, int worker) 
                 query.row);
 }
 
-// Heads [heads.begin, heads.end) of the rows of a group; all read the same kv head.
-void run_unit(const AttentionArgs& args, const StepInput& input, Range group, Range heads,
-              const Worker& worker) {
+// Some of the query rows of a group of rows that read one kv head: row by row, its heads.
+void run_unit(const AttentionArgs& args, const StepInput& input, Range group, int kv_head,
+              Range part, const Worker& worker) {
   const AttentionAttributes& a = args.attributes;
   QueryRow queries[kMaxQueries];
   float* scratch = reinterpret_cast<float*>(worker.scratch);
   const KvView& kv = input.kv[a.kv_group];
-  const size_t tile_elements = static_cast<size_t>(kTileKeys) * static_cast<size_t>(a.head_dim);
   Unit unit{.args = &args,
             .input = &input,
             .kv = &kv,
             .blocks = input.block_table(input.rows(args.rows).run[group.begin], a.kv_group),
-            .kv_head = heads.begin / (a.heads / a.kv_heads),
+            .kv_head = kv_head,
             .queries = queries,
-            .count = 0,
-            .scratch = {.k = scratch,
-                        .v = scratch + tile_elements,
-                        .queries = scratch + 2 * tile_elements,
-                        .padded_dim = round_up(a.head_dim, kLanes)}};
-  for (int row = group.begin; row < group.end; ++row) {
-    const float* q = f32_row(args.q, worker.index, a.heads * a.head_dim, row);
-    for (int head = heads.begin; head < heads.end; ++head) {
-      QueryRow& query = queries[unit.count];
-      query.q = q + head * a.head_dim;
-      query.row = row;
-      query.head = head;
-      init_query(query, unit, unit.count++);
-    }
+            .count = 0};
+  const int group_heads = a.heads / a.kv_heads;
+  for (int i = part.begin; i < part.end; ++i) {
+    QueryRow& query = queries[unit.count];
+    query.row = group.begin + i / group_heads;
+    query.head = kv_head * group_heads + i % group_heads;
+    query.q =
+        f32_row(args.q, worker.index, a.heads * a.head_dim, query.row) + query.head * a.head_dim;
+    init_query(query, unit, unit.count++, scratch);
   }
   switch (kv.type) {
     case DType::f32:
@@ -284,30 +283,11 @@ void run_unit(const AttentionArgs& args, const StepInput& input, Range group, Ra
   for (int i = 0; i < unit.count; ++i) finish_query(queries[i], args, worker.index);
 }
 
-// Units are (row group, kv head, part of its query heads), the last index fastest.
 void run(const void* args, const StepInput& input, int chunk, int chunks, const Worker& worker) {
   const auto& a = *static_cast<const AttentionArgs*>(args);
-  const AttentionAttributes& attributes = a.attributes;
-  const RowSet& rows = input.rows(a.rows);
-  const int group_rows = rows_per_group(attributes);
-  const int pairs = count_groups(rows, group_rows) * attributes.kv_heads;
-  if (pairs == 0) return;
-  const int group_heads = attributes.heads / attributes.kv_heads;
-  const int least = least_head_parts(attributes), fitting = chunks / pairs;
-  const int parts = fitting < least ? least : fitting < group_heads ? fitting : group_heads;
-  const Range units = part_of(pairs * parts, chunk, chunks);
-  const int units_per_group = attributes.kv_heads * parts;
-  int first_unit = 0;
-  for (int begin = 0; begin < rows.count && first_unit < units.end; first_unit += units_per_group) {
-    const Range group = next_group(rows, begin, group_rows);
-    begin = group.end;
-    for (int i = 0; i < units_per_group; ++i) {
-      if (first_unit + i < units.begin || first_unit + i >= units.end) continue;
-      const Range part = part_of(group_heads, i % parts, parts);
-      const int first_head = i / parts * group_heads;
-      run_unit(a, input, group, {first_head + part.begin, first_head + part.end}, worker);
-    }
-  }
+  Work(a, input).for_units(chunk, chunks, worker.count, [&](Range group, int kv_head, Range part) {
+    run_unit(a, input, group, kv_head, part, worker);
+  });
 }
 
 }  // namespace

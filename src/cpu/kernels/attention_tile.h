@@ -14,6 +14,7 @@ inline constexpr int kTileKeys = 64;
 inline constexpr int kTileBlocks = kTileKeys / kBlockTokens;
 inline constexpr int kSplitTiles = 8;
 inline constexpr float kNegativeInfinity = -__builtin_inff();
+inline constexpr int kLineBytes = 64;  // of the cache
 
 // One query row of one head, in scratch.
 struct QueryRow {
@@ -33,14 +34,21 @@ struct QueryRow {
 struct TileBlocks {
   const void* k[kTileBlocks];
   const void* v[kTileBlocks];
+  ptrdiff_t ahead[kTileBlocks];  // bytes to the block in this place of the next tile; 0: none
 };
 
-// Accumulators that fit into the registers of each level.
+// Rows that share the loads of a tile, and accumulators that fit into the registers of each level.
 #if defined(ARION_ISA_avx512)
-inline constexpr int kAccumulators = 16;
+inline constexpr int kPassRows = 6, kAccumulators = 24;
 #else
-inline constexpr int kAccumulators = 4;
+inline constexpr int kPassRows = 4, kAccumulators = 4;
 #endif
+
+// Blocks lie anywhere, so no stream of the hardware goes on from one to the next: what is read of a
+// tile is prefetched of the next one, line by line.
+ARION_INLINE void prefetch_ahead(const void* p, ptrdiff_t ahead) {
+  prefetch_l2(static_cast<const std::byte*>(p) + ahead);
+}
 
 // p[r][16 * block ..] = scale * (q_r . k) for the keys of B blocks, one key per lane.
 template <typename Kv, int R, int B>
@@ -56,7 +64,13 @@ ARION_INLINE void score_blocks(QueryRow* rows, const TileBlocks& tile, int block
   });
   static_for<B>([&](auto b)
                     ARION_INLINE_LAMBDA { k[b] = static_cast<const Element*>(tile.k[block + b]); });
+  constexpr int kKeysPerLine = kLineBytes / (kBlockTokens * sizeof(Element));
   for (int d = 0; d < head_dim; ++d) {
+    if (d % kKeysPerLine == 0) {
+      static_for<B>([&](auto b) ARION_INLINE_LAMBDA {
+        prefetch_ahead(k[b] + d * kBlockTokens, tile.ahead[block + b]);
+      });
+    }
     F32 key[B];
     static_for<B>([&](auto b) ARION_INLINE_LAMBDA { key[b] = Kv::load(k[b] + d * kBlockTokens); });
     static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
@@ -87,21 +101,24 @@ alignas(64) inline constexpr int32_t kLaneIndex[kLanes] = {0, 1, 2,  3,  4,  5, 
                                                            8, 9, 10, 11, 12, 13, 14, 15};
 
 // Scores to probabilities relative to the running maximum, which may grow: then what the split has
-// gathered so far shrinks by alpha.
+// gathered so far shrinks by alpha. Invisible keys get 0.
 inline void softmax(QueryRow& row, int head_dim) {
-  const F32 hidden = F32::set1(kNegativeInfinity);
-  Mask visible[kTileBlocks];
   F32 s[kTileBlocks];
-  static_for<kTileBlocks>([&](auto b) ARION_INLINE_LAMBDA {
-    const I32 key = I32::load(kLaneIndex) + I32::set1(b * kBlockTokens);
-    visible[b] = less(I32::set1(row.keys.begin - 1), key) & less(key, I32::set1(row.keys.end));
-    s[b] = select(visible[b], F32::load(row.p + b * kBlockTokens), hidden);
-  });
+  static_for<kTileBlocks>([&](auto b)
+                              ARION_INLINE_LAMBDA { s[b] = F32::load(row.p + b * kBlockTokens); });
+  if (row.keys.begin > 0 || row.keys.end < kTileKeys) {
+    static_for<kTileBlocks>([&](auto b) ARION_INLINE_LAMBDA {
+      const I32 key = I32::load(kLaneIndex) + I32::set1(b * kBlockTokens);
+      const Mask visible =
+          less(I32::set1(row.keys.begin - 1), key) & less(key, I32::set1(row.keys.end));
+      s[b] = select(visible, s[b], F32::set1(kNegativeInfinity));
+    });
+  }
   const float tile_max = reduce_max(max(max(s[0], s[1]), max(s[2], s[3])));
   const float new_max = row.split_max > tile_max ? row.split_max : tile_max;
   F32 p[kTileBlocks];
   static_for<kTileBlocks>([&](auto b) ARION_INLINE_LAMBDA {
-    p[b] = select(visible[b], exp(s[b] - F32::set1(new_max)), F32::zero());
+    p[b] = exp_nonpositive(s[b] - F32::set1(new_max));
     p[b].store(row.p + b * kBlockTokens);
   });
   const float tile_sum = reduce_add((p[0] + p[1]) + (p[2] + p[3]));
@@ -111,7 +128,7 @@ inline void softmax(QueryRow& row, int head_dim) {
     row.split_sum = row.split_sum + tile_sum;
   } else {
     alignas(64) float alpha[kLanes];
-    const F32 factor = exp(F32::set1(row.split_max) - F32::set1(new_max));
+    const F32 factor = exp_nonpositive(F32::set1(row.split_max) - F32::set1(new_max));
     factor.store(alpha);
     row.split_sum = row.split_sum * alpha[0] + tile_sum;
     for (int d = 0; d < head_dim; d += kLanes) {
@@ -145,6 +162,9 @@ ARION_INLINE void add_columns(QueryRow* rows, const TileBlocks& tile, Range keys
     for (; key < end; ++key, v += head_dim) {
       F32 value[C];
       static_for<C>([&](auto c) ARION_INLINE_LAMBDA {
+        if constexpr (c * kLanes * sizeof(Element) % kLineBytes == 0) {
+          prefetch_ahead(v + c * kLanes, tile.ahead[block]);
+        }
         value[c] = is_tail ? Kv::load_first(v, head_dim - d) : Kv::load(v + c * kLanes);
       });
       static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
@@ -181,9 +201,10 @@ void add_values(QueryRow* rows, const TileBlocks& tile, Range keys, int head_dim
 inline void fold_split(QueryRow& row, int head_dim) {
   if (row.split_is_empty) return;
   const float new_max = row.max > row.split_max ? row.max : row.split_max;
-  const F32 old_factor =
-      row.max == kNegativeInfinity ? F32::zero() : exp(F32::set1(row.max) - F32::set1(new_max));
-  const F32 split_factor = exp(F32::set1(row.split_max) - F32::set1(new_max));
+  const F32 old_factor = row.max == kNegativeInfinity
+                             ? F32::zero()
+                             : exp_nonpositive(F32::set1(row.max) - F32::set1(new_max));
+  const F32 split_factor = exp_nonpositive(F32::set1(row.split_max) - F32::set1(new_max));
   alignas(64) float sum[kLanes];
   (F32::set1(row.sum) * old_factor + F32::set1(row.split_sum) * split_factor).store(sum);
   row.sum = sum[0];

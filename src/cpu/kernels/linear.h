@@ -121,7 +121,7 @@ void linear_run(const void* pointer, const StepInput& input, int chunk, int chun
   float* y = reinterpret_cast<float*>(worker.scratch);
   float* up = reinterpret_cast<float*>(worker.scratch + kResultBytes);
   std::byte* scratch = worker.scratch + 2 * kResultBytes;
-  const Worker inner{worker.index, scratch + kProductBytes};  // for apply_head
+  const Worker inner{.index = worker.index, .scratch = scratch + kProductBytes};  // for apply_head
 
   while (item < end) {
     const int block = static_cast<int>(item / shape.granules);
