@@ -164,7 +164,7 @@ int Engine::step() {
   }
   cost_.add(load, static_cast<double>(microseconds_since(begin)));
   forget_finished();
-  return load.decode_tokens + load.prompt_tokens;
+  return load.tokens;
 }
 
 void Engine::update_stats(int step_tokens) {

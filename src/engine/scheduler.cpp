@@ -2,7 +2,9 @@
 #include "engine/scheduler.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <ranges>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -125,24 +127,35 @@ void Scheduler::abandon() {
 }
 
 // The configured budget, or less of it where someone's next token would wait too long; running
-// sequences always get one token each, and prompts a few.
+// sequences always get one token each, and prompts at least one more.
 Scheduler::Budget Scheduler::step_budget(const StepCost& cost) const {
-  constexpr double kLeastPromptTokens = 4;
   Budget budget{.tokens = limits_.budget_tokens, .logit_rows = limits_.budget_logit_rows};
-  const auto decoding = std::ranges::count_if(running_, [](const Sequence* sequence) {
-    return sequence->size() > sequence->prompt_tokens && sequence->pending() == 1;
-  });
-  const double alone = cost.decode_us(static_cast<int>(decoding));
-  if (decoding == 0 || alone == 0 || cost.prompt_token_us() == 0) return budget;
+  StepLoad decoding;
+  const Sequence* prompt = nullptr;
+  for (const Sequence* sequence : running_) {
+    if (sequence->size() > sequence->prompt_tokens && sequence->pending() == 1) {
+      decoding.add_run(sequence->computed, 1);
+    } else if (prompt == nullptr) {
+      prompt = sequence;
+    }
+  }
+  if (decoding.tokens == 0 || !cost.is_known()) return budget;
   double target = std::numeric_limits<double>::infinity();
-  if (limits_.decode_slowdown > 0) target = alone * limits_.decode_slowdown;
+  if (limits_.decode_slowdown > 0) target = cost.us(decoding) * limits_.decode_slowdown;
   if (limits_.target_step_us > 0) {
     target = std::min(target, static_cast<double>(limits_.target_step_us));
   }
-  const double prompts = std::max((target - alone) / cost.prompt_token_us(), kLeastPromptTokens);
-  const double tokens =
-      std::max(static_cast<double>(decoding) + prompts, static_cast<double>(running()));
-  if (tokens < budget.tokens) budget.tokens = static_cast<int>(tokens);
+  const auto takes_too_long = [&](int tokens) {
+    StepLoad load = decoding;
+    load.add_run(prompt == nullptr ? 0 : prompt->computed, tokens);
+    return cost.us(load) > target;
+  };
+  constexpr int kMostGrowth = 2;  // beyond steps that were measured
+  const int most = std::min(budget.tokens, kMostGrowth * cost.most_tokens()) - decoding.tokens;
+  const auto more = std::views::iota(2, std::max(most, 1) + 1);
+  const auto fitting = std::ranges::partition_point(more, std::not_fn(takes_too_long));
+  const int prompts = 1 + static_cast<int>(fitting - more.begin());
+  budget.tokens = std::min(budget.tokens, std::max(decoding.tokens + prompts, running()));
   return budget;
 }
 

@@ -1,75 +1,69 @@
 #include "engine/step_cost.h"
 
 #include <algorithm>
-#include <bit>
+#include <cmath>
+#include <numeric>
 
 namespace arion {
 namespace {
 
-constexpr double kDecodeShare = 0.1;  // of the newest step in the mean
-constexpr double kPromptDecay = 0.8;  // of older steps' sums
-// A step that was interrupted by other programs counts at most so many times the mean.
-constexpr double kMostOutlier = 2;
-// Tokens that cost nothing beside decoding still count as this share of their step, so that what is
-// planned next grows by steps.
-constexpr double kLeastShare = 0.25;
+// Shares of the expected time: how exactly times are measured, and how much what a part takes may
+// change from one step to the next.
+constexpr double kNoise = 0.1, kDrift = 0.02, kLeastDrift = 0.001;
+constexpr double kMostDeviations = 3;   // that one step counts
+constexpr double kNothingKnown = 1e12;  // us^2
+
+double product(const auto& a, const auto& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
 
 }  // namespace
 
+void StepLoad::add_run(int64_t first, int64_t count) {
+  tokens += static_cast<int>(count);
+  keys_read += first + count;
+  keys_seen += count * first + count * (count + 1) / 2;
+}
+
 StepLoad load_of(const BatchPlan& plan) {
   StepLoad load;
-  for (const Run& run : plan.runs) {
-    const bool is_decoding = run.count == 1 && run.first >= run.sequence->prompt_tokens;
-    (is_decoding ? load.decode_tokens : load.prompt_tokens) += run.count;
-  }
+  for (const Run& run : plan.runs) load.add_run(run.first, run.count);
   return load;
 }
 
-size_t StepCost::size_of(int tokens) {
-  const int width = std::bit_width(static_cast<unsigned>(std::max(tokens, 1) - 1));
-  return std::min(static_cast<size_t>(width), kSizes - 1);
+StepCost::StepCost() {
+  for (size_t i = 0; i < kParts; ++i) uncertainty_[i][i] = kNothingKnown;
+}
+
+// In units of one size for usual steps: what is not known yet is shared out evenly among them.
+StepCost::Vector StepCost::parts_of(const StepLoad& load) {
+  return {1, load.tokens / 16.0, static_cast<double>(load.keys_read) / 8192,
+          static_cast<double>(load.keys_seen) / 65536};
+}
+
+double StepCost::us(const StepLoad& load) const {
+  return product(us_, parts_of(load));
 }
 
 void StepCost::add(const StepLoad& load, double us) {
-  if (load.prompt_tokens == 0) return add_decode(load.decode_tokens, us);
-  if (load.decode_tokens == 0) {
-    alone_us_ = alone_us_ * kPromptDecay + us;
-    alone_tokens_ = alone_tokens_ * kPromptDecay + load.prompt_tokens;
-    return;
+  const Vector parts = parts_of(load);
+  const double expected = product(us_, parts);
+  const double scale = is_known() ? expected : us;
+  for (size_t i = 0; i < kParts; ++i) {
+    const double drift = kDrift * us_[i], least = kLeastDrift * scale;
+    uncertainty_[i][i] =
+        std::min(uncertainty_[i][i] + drift * drift + least * least, kNothingKnown);
   }
-  const double decode = decode_us(load.decode_tokens);
-  if (decode == 0) {
-    const double rest = us - load.prompt_tokens * prompt_token_us();
-    return add_decode(load.decode_tokens, std::max(rest, kLeastShare * us));
+  Vector spread;
+  for (size_t i = 0; i < kParts; ++i) spread[i] = product(uncertainty_[i], parts);
+  const double variance = product(spread, parts) + kNoise * kNoise * scale * scale;
+  const double most = kMostDeviations * std::sqrt(variance);
+  const double error = std::clamp(us - expected, -most, most);
+  for (size_t i = 0; i < kParts; ++i) {
+    us_[i] = std::max(us_[i] + spread[i] / variance * error, 0.0);
+    for (size_t j = 0; j < kParts; ++j) uncertainty_[i][j] -= spread[i] * spread[j] / variance;
   }
-  prompt_us_ = prompt_us_ * kPromptDecay + std::max(us - decode, kLeastShare * us);
-  prompt_tokens_ = prompt_tokens_ * kPromptDecay + load.prompt_tokens;
-}
-
-void StepCost::add_decode(int tokens, double us) {
-  double& mean = decode_us_[size_of(tokens)];
-  if (mean == 0) {
-    mean = us;
-  } else {
-    mean += kDecodeShare * (std::min(us, kMostOutlier * mean) - mean);
-  }
-}
-
-// Of the nearest number of sequences that is known.
-double StepCost::decode_us(int tokens) const {
-  const size_t size = size_of(tokens);
-  for (size_t distance = 0; distance < kSizes; ++distance) {
-    if (distance <= size && decode_us_[size - distance] > 0) return decode_us_[size - distance];
-    if (size + distance < kSizes && decode_us_[size + distance] > 0) {
-      return decode_us_[size + distance];
-    }
-  }
-  return 0;
-}
-
-double StepCost::prompt_token_us() const {
-  if (prompt_tokens_ > 0) return prompt_us_ / prompt_tokens_;
-  return alone_tokens_ > 0 ? alone_us_ / alone_tokens_ : 0;
+  most_tokens_ = std::max(most_tokens_, load.tokens);
 }
 
 }  // namespace arion

@@ -1,39 +1,48 @@
 // How long steps take, learnt from those that were run.
 #pragma once
 #include <array>
+#include <cstdint>
 
 #include "sequence/batch_plan.h"
 
 namespace arion {
 
-// What the time of a step depends on: sequences that continue by a token, and tokens of prompts.
+// What the time of a step depends on, besides reading the weights.
 struct StepLoad {
-  int decode_tokens = 0;
-  int prompt_tokens = 0;
+  int tokens = 0;
+  int64_t keys_read = 0;  // of the cache, once per sequence
+  int64_t keys_seen = 0;  // by all tokens
+
+  // A sequence goes on by `count` tokens behind `first` others.
+  void add_run(int64_t first, int64_t count);
 };
 
 StepLoad load_of(const BatchPlan& plan);
 
-// Decoding is bound by reading the weights, prompts by arithmetic: the first takes nearly the same
-// time for one sequence as for several, the second adds up. Used by one thread.
+// The time of a step as a sum of what each part of its load takes: recursive least squares
+// (a Kalman filter whose state may drift; Simon 2006, "Optimal State Estimation", chapter 5), with
+// limits to how far a step that was interrupted by other programs moves it. Used by one thread.
 class StepCost {
  public:
+  StepCost();
+
+  // Loads are not empty, times are positive.
   void add(const StepLoad& load, double us);
 
-  // Of a step of so many decoding sequences and nothing else; 0: not known yet.
-  double decode_us(int tokens) const;
-  // What one more token of a prompt adds to a step; 0: not known yet.
-  double prompt_token_us() const;
+  bool is_known() const { return most_tokens_ > 0; }
+  // What such a step is expected to take.
+  double us(const StepLoad& load) const;
+  // The most that a step has had: for many more, nothing is known.
+  int most_tokens() const { return most_tokens_; }
 
  private:
-  // Numbers of decoding sequences by powers of two: 1, 2, 3 to 4, 5 to 8, ...
-  static constexpr size_t kSizes = 12;
-  static size_t size_of(int tokens);
-  void add_decode(int tokens, double us);
+  static constexpr size_t kParts = 4;
+  using Vector = std::array<double, kParts>;
+  static Vector parts_of(const StepLoad& load);
 
-  std::array<double, kSizes> decode_us_ = {};  // 0: not known
-  double prompt_us_ = 0, prompt_tokens_ = 0;   // decayed sums, beside decoding
-  double alone_us_ = 0, alone_tokens_ = 0;     // the same of steps without decoding
+  Vector us_{};                               // per unit of each part
+  std::array<Vector, kParts> uncertainty_{};  // covariance of us_
+  int most_tokens_ = 0;
 };
 
 }  // namespace arion

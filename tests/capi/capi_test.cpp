@@ -170,7 +170,7 @@ TEST(CApi, LimitsTheStepsThatDecodingWaitsFor) {
     return std::pair(out.decode_slowdown, out.target_step_us);
   };
   constexpr int64_t kNone = 0;
-  EXPECT_EQ(read(0, 0), std::pair(2.0, kNone));
+  EXPECT_EQ(read(0, 0), std::pair(EngineOptions{}.decode_slowdown, kNone));
   EXPECT_EQ(read(0, 5000), std::pair(0.0, int64_t{5000}));
   EXPECT_EQ(read(3.5, 0), std::pair(3.5, kNone));
   EXPECT_EQ(read(3.5, 5000), std::pair(3.5, int64_t{5000}));
