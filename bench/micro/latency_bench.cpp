@@ -1,4 +1,4 @@
-// Gaps between the tokens of running answers, alone and while a long prompt is computed, in turns.
+// Gaps between the tokens of running answers while a long prompt is computed and alone, in turns.
 //   latency_bench MODEL.gguf [STREAMS = 4] [PROMPT = 4096] [ROUNDS = 5] [THREADS = 0] [SLOWDOWN =
 //   2]
 #include <fmt/format.h>
@@ -52,22 +52,12 @@ class Bench {
   Round run() {
     Round round{};
     round.solo = prompt_seconds(nullptr);
-    constexpr int kAlone = 64;
-    std::vector<RequestId> ids;
-    EventQueue queue;
-    for (int i = 0; i < streams_; ++i) {
-      ids.push_back(submit(random_tokens(16, vocab_, state_), 100'000, queue));
-    }
-    Gaps gaps(queue, ids);
-    gaps.collect(streams_ * 16);  // the prompts and a few tokens
-    gaps.clear();
-    gaps.collect(streams_ * kAlone);
-    round.gap_alone = gaps.p95();
-    gaps.clear();
-    round.beside = prompt_seconds(&gaps);
-    round.gap_beside = gaps.p95();
-    for (const RequestId id : ids) engine_.cancel(id);
-    gaps.drain();
+    const auto beside = [&](Gaps& gaps) { round.beside = prompt_seconds(&gaps); };
+    const Gaps::Result with_prompt = stream(beside);
+    // The same answers alone, to the same depth.
+    const Gaps::Result alone = stream([&](Gaps& gaps) { gaps.collect(with_prompt.tokens); });
+    round.gap_beside = with_prompt.p95;
+    round.gap_alone = alone.p95;
     return round;
   }
 
@@ -78,8 +68,13 @@ class Bench {
     Gaps(EventQueue& queue, std::vector<RequestId> ids)
         : queue_(queue), ids_(std::move(ids)), last_(ids_.size()) {}
 
+    struct Result {
+      int tokens;
+      double p95;  // seconds
+    };
+
     void clear() { gaps_.clear(); }
-    double p95() const { return quantile(gaps_, 0.95); }
+    Result result() const { return {static_cast<int>(gaps_.size()), quantile(gaps_, 0.95)}; }
     void collect(int tokens) {
       while (tokens > 0) tokens -= take(queue_.pop());
     }
@@ -115,6 +110,24 @@ class Bench {
     request.sampling.temperature = 0;
     request.ignores_end = true;
     return engine_.submit(std::move(request), queue.sink());
+  }
+
+  // Answers of all streams, while `measure` collects what it wants.
+  template <class Measure>
+  Gaps::Result stream(const Measure& measure) {
+    std::vector<RequestId> ids;
+    EventQueue queue;
+    for (int i = 0; i < streams_; ++i) {
+      ids.push_back(submit(random_tokens(16, vocab_, state_), 100'000, queue));
+    }
+    Gaps gaps(queue, ids);
+    gaps.collect(streams_ * 16);  // the prompts and a few tokens
+    gaps.clear();
+    measure(gaps);
+    for (const RequestId id : ids) engine_.cancel(id);
+    const Gaps::Result result = gaps.result();
+    gaps.drain();
+    return result;
   }
 
   double prompt_seconds(Gaps* gaps) {
