@@ -2,9 +2,8 @@
 #include "engine/scheduler.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
-#include <ranges>
+#include <numeric>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -152,9 +151,11 @@ Scheduler::Budget Scheduler::step_budget(const StepCost& cost) const {
   };
   constexpr int kMostGrowth = 2;  // beyond steps that were measured
   const int most = std::min(budget.tokens, kMostGrowth * cost.most_tokens()) - decoding.tokens;
-  const auto more = std::views::iota(2, std::max(most, 1) + 1);
-  const auto fitting = std::ranges::partition_point(more, std::not_fn(takes_too_long));
-  const int prompts = 1 + static_cast<int>(fitting - more.begin());
+  int prompts = 1, too_many = std::max(most, 1) + 1;
+  while (too_many - prompts > 1) {
+    const int middle = std::midpoint(prompts, too_many);
+    (takes_too_long(middle) ? too_many : prompts) = middle;
+  }
   budget.tokens = std::min(budget.tokens, std::max(decoding.tokens + prompts, running()));
   return budget;
 }
