@@ -68,6 +68,26 @@ TEST(Connections, ThatEndCancelTheirRequests) {
   EXPECT_TRUE(server.is_alive());
 }
 
+TEST(Connections, ThatEndTheirInputAtAnyTimeAreClosed) {
+  TestServer server;
+  const std::string request =
+      "POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+      "Content-Length: 14\r\n\r\n"
+      R"({"prompt":"A"})";
+  for (int i = 0; i < 1000; ++i) {
+    HttpClient client(server.port());
+    const auto pause = std::chrono::microseconds(i % 100);
+    for (int part = 0; part < 2; ++part) {
+      client.send(request);
+      const auto end = std::chrono::steady_clock::now() + pause;
+      while (std::chrono::steady_clock::now() < end) {
+      }
+    }
+    client.end_input();
+    ASSERT_TRUE(client.wait_for_close()) << "at try " << i;
+  }
+}
+
 TEST(Connections, OfSlowReadersHoldBackTheirStreamAlone) {
   ServerOptions options = quick_options();
   options.http.send_timeout = 300ms;

@@ -56,6 +56,8 @@ class HttpClient {
     if (file_ >= 0) ::close(file_);
     file_ = -1;
   }
+  // Has nothing more to send.
+  void end_input() { shutdown(file_, SHUT_WR); }
   // Ends with a reset instead of a farewell.
   void reset() {
     const linger now{1, 0};

@@ -219,8 +219,10 @@ void Connection::watch() {
 
 void Connection::on_watched(error_code error, size_t bytes) {
   buffer_.commit(bytes);
+  // The end of input is told once: a further read would wait in vain.
+  if (error && error != asio::error::operation_aborted) return close();
   if (phase_ == Phase::idle) return read_request();  // the answer ended meanwhile
-  if (error || buffer_.size() + kReadBytes > std::min(kMaxPipelinedBytes, buffer_.max_size())) {
+  if (buffer_.size() + kReadBytes > std::min(kMaxPipelinedBytes, buffer_.max_size())) {
     return close();
   }
   watch();
