@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <utility>
 
 #include "api/token_text.h"
+#include "base/check.h"
 #include "base/utf8.h"
 
 namespace arion {
@@ -72,6 +74,22 @@ ordered_json prompt_logprobs_json(const ChoiceNews& news, const GenerationReques
 
 std::string dump_json(const ordered_json& value) {
   return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string chunk_head(const ordered_json& envelope) {
+  std::string text = dump_json(envelope);
+  CHECK(text.ends_with("[]}"));
+  text.resize(text.size() - std::strlen("]}"));
+  return text;
+}
+
+std::string chunk_text(std::string_view head, const ordered_json& choice, const Usage* usage) {
+  std::string text(head);
+  text += dump_json(choice);
+  text += ']';
+  if (usage != nullptr) text += ",\"usage\":" + dump_json(usage_json(*usage));
+  text += '}';
+  return text;
 }
 
 }  // namespace arion

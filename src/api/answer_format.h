@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/choice.h"
@@ -57,5 +58,10 @@ inline std::span<const TokenLogprob> first_of(std::span<const TokenLogprob> top,
 }
 // In one line, with U+FFFD for what is no UTF-8.
 std::string dump_json(const nlohmann::ordered_json& value);
+// `envelope` ends with an empty list of choices. Its text before them is the same in all chunks of
+// a stream.
+std::string chunk_head(const nlohmann::ordered_json& envelope);
+std::string chunk_text(std::string_view head, const nlohmann::ordered_json& choice,
+                       const Usage* usage);
 
 }  // namespace arion

@@ -11,24 +11,26 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr const char* kChunk = "chat.completion.chunk";
+
 class ChatFormat final : public AnswerFormat {
  public:
   ChatFormat(const GenerationRequest& request, const Tokenizer& tokenizer, AnswerHead head)
-      : request_(request), tokenizer_(tokenizer), head_(std::move(head)) {}
+      : request_(request),
+        tokenizer_(tokenizer),
+        head_(std::move(head)),
+        chunk_head_(chunk_head(envelope(kChunk))) {}
 
   std::string chunk(ChoiceNews news, const Usage* usage) override {
-    ordered_json body = envelope("chat.completion.chunk");
     ordered_json delta = ordered_json::object();
     // The role comes with the first token, so that the time of the first chunk is that of a token.
     if (news.is_first) delta["role"] = "assistant";
     if (news.is_first || !news.text.empty()) delta["content"] = std::move(news.text);
-    body["choices"].push_back(choice("delta", std::move(delta), news));
-    if (usage != nullptr) body["usage"] = usage_json(*usage);
-    return dump_json(body);
+    return chunk_text(chunk_head_, choice("delta", std::move(delta), news), usage);
   }
 
   std::string usage_chunk(const Usage& usage) override {
-    ordered_json body = envelope("chat.completion.chunk");
+    ordered_json body = envelope(kChunk);
     body["usage"] = usage_json(usage);
     body["seed"] = head_.seed;
     return dump_json(body);
@@ -92,6 +94,7 @@ class ChatFormat final : public AnswerFormat {
   const GenerationRequest& request_;
   const Tokenizer& tokenizer_;
   AnswerHead head_;
+  std::string chunk_head_;
 };
 
 }  // namespace

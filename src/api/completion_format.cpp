@@ -16,13 +16,11 @@ class CompletionFormat final : public AnswerFormat {
       : request_(request),
         tokenizer_(tokenizer),
         head_(std::move(head)),
+        chunk_head_(chunk_head(envelope())),
         offsets_(request.choices(), 0) {}
 
   std::string chunk(ChoiceNews news, const Usage* usage) override {
-    ordered_json body = envelope();
-    body["choices"].push_back(choice(std::move(news)));
-    if (usage != nullptr) body["usage"] = usage_json(*usage);
-    return dump_json(body);
+    return chunk_text(chunk_head_, choice(std::move(news)), usage);
   }
 
   std::string usage_chunk(const Usage& usage) override {
@@ -102,6 +100,7 @@ class CompletionFormat final : public AnswerFormat {
   const GenerationRequest& request_;
   const Tokenizer& tokenizer_;
   AnswerHead head_;
+  std::string chunk_head_;
   std::vector<size_t> offsets_;  // characters of each choice's tokens so far
 };
 

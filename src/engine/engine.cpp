@@ -208,6 +208,7 @@ void Engine::advance(const BatchPlan& plan, const StepResult& result) {
       state->sequence().state = Sequence::State::finished;
     }
   }
+  for (RequestState* state : ready_) state->flush();
 }
 
 // Requests do not depend on each other, so any worker may take any of them.

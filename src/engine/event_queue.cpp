@@ -6,11 +6,11 @@
 namespace arion {
 
 Sink EventQueue::sink() const {
-  return [state = state_](TokenEvent event) {
-    const std::lock_guard lock(state->mutex);
-    state->events.push_back(std::move(event));
-    state->changed.notify_one();
-  };
+  return {[state = state_](TokenEvent event) {
+            const std::lock_guard lock(state->mutex);
+            state->events.push_back(std::move(event));
+          },
+          [state = state_] { state->changed.notify_one(); }};
 }
 
 std::optional<TokenEvent> EventQueue::pop(std::chrono::milliseconds patience) {

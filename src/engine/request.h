@@ -1,11 +1,13 @@
 // What a client asks of the engine, and what it hears back.
 #pragma once
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -108,8 +110,16 @@ struct TokenEvent {
   ErrorCode error_code = ErrorCode::failed;
 };
 
-// Called on the engine's thread, so it must be quick and not wait. A sink that throws cancels its
-// request. The event with finish != none is the last.
-using Sink = std::function<void(TokenEvent)>;
+// Where the events of a request go. Both functions are called on the engine's thread, so they must
+// be quick and not wait. A sink that throws cancels its request.
+struct Sink {
+  template <std::invocable<TokenEvent> Send>
+  Sink(Send sends, std::function<void()> flushes = {})
+      : send(std::move(sends)), flush(std::move(flushes)) {}
+
+  std::function<void(TokenEvent)> send;  // the event with finish != none is the last
+  // Called behind all events of a step: the time to wake who waits for them, once. May be empty.
+  std::function<void()> flush;
+};
 
 }  // namespace arion

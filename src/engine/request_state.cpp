@@ -233,15 +233,25 @@ std::string RequestState::unseen(std::string text) {
 
 void RequestState::finish(FinishReason reason, std::string error, ErrorCode code) {
   send({.finish = reason, .summary = summary(), .error = std::move(error), .error_code = code});
+  flush();
 }
 
 void RequestState::send(TokenEvent event) {
   if (is_sink_broken_) return;
   event.request = id_;
   try {
-    sink_(std::move(event));
+    sink_.send(std::move(event));
   } catch (const std::exception&) {
     is_sink_broken_ = true;  // nobody listens any more
+  }
+}
+
+void RequestState::flush() {
+  if (is_sink_broken_ || !sink_.flush) return;
+  try {
+    sink_.flush();
+  } catch (const std::exception&) {
+    is_sink_broken_ = true;
   }
 }
 

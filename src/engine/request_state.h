@@ -43,10 +43,12 @@ class RequestState {
   bool has_expired(Clock::time_point now) const {
     return request_.deadline && now >= *request_.deadline;
   }
-  // Appends what sample() chose, if it did, and sends the event. Returns whether that was the end.
-  // An unusable row ends the request with an error.
+  // Appends what sample() chose, if it did, and sends the event, to be flushed. Returns whether
+  // that was the end. An unusable row ends the request with an error.
   FinishReason advance();
-  // Sends the last event of a request that ends outside advance(). Never throws.
+  // Flushes what was sent. Never throws.
+  void flush();
+  // Sends and flushes the last event of a request that ends outside advance(). Never throws.
   void finish(FinishReason reason, std::string error = {}, ErrorCode code = ErrorCode::failed);
 
  private:

@@ -18,7 +18,8 @@ struct TimedEvent {
 // Thread-safe. The sinks share its state and may outlive it.
 class EventMailbox {
  public:
-  // `wake` is called by the engine's thread when events come into an empty box.
+  // `wake` is called by the engine's thread when there are events to take that it was not yet
+  // called for.
   explicit EventMailbox(std::function<void()> wake);
   // Later events are dropped.
   ~EventMailbox();
@@ -35,6 +36,7 @@ class EventMailbox {
     std::mutex mutex;
     std::vector<TimedEvent> events;
     std::function<void()> wake;  // empty: closed
+    bool is_awake = false;       // called, and nothing taken since
   };
 
   std::shared_ptr<State> state_ = std::make_shared<State>();
