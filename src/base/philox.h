@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace arion {
 
@@ -20,5 +21,10 @@ inline std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter,
   }
   return counter;
 }
+
+// words[i] becomes the first word for `counter` with its second number i more (modulo 2^32). Uses
+// vectors of at most `max_lanes` 64-bit lanes, as far as the machine has them. Thread-safe.
+void philox_words(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key,
+                  std::span<uint32_t> words, int max_lanes = 8);
 
 }  // namespace arion

@@ -18,10 +18,16 @@ constexpr size_t kStrip = ScannedRow::kBlock;
 constexpr float kLn2 = 0.693147f;
 constexpr float kLargestNoise = 22.9f;  // u = 0 gives 33 ln 2
 
+std::array<uint32_t, 4> counter_of(const SampleKey& key, NoisePurpose purpose, TokenId token) {
+  return {key.position, static_cast<uint32_t>(token), key.choice, static_cast<uint32_t>(purpose)};
+}
+
+std::array<uint32_t, 2> philox_key(const SampleKey& key) {
+  return {static_cast<uint32_t>(key.seed), static_cast<uint32_t>(key.seed >> 32)};
+}
+
 uint32_t noise_word(const SampleKey& key, NoisePurpose purpose, TokenId token) {
-  return philox(
-      {key.position, static_cast<uint32_t>(token), key.choice, static_cast<uint32_t>(purpose)},
-      {static_cast<uint32_t>(key.seed), static_cast<uint32_t>(key.seed >> 32)})[0];
+  return philox(counter_of(key, purpose, token), philox_key(key))[0];
 }
 
 float noise_of_word(uint32_t word) {
@@ -68,9 +74,7 @@ void offer_strip(std::span<const float, kStrip> logits, TokenId first, const Sca
   std::array<float, kStrip> scaled;
   for (size_t i = 0; i < kStrip; ++i) scaled[i] = scale(logits[i]);
   std::array<uint32_t, kStrip> words;
-  for (size_t i = 0; i < kStrip; ++i) {
-    words[i] = noise_word(key, NoisePurpose::token, first + static_cast<TokenId>(i));
-  }
+  philox_words(counter_of(key, NoisePurpose::token, first), philox_key(key), words);
   unsigned any = 0;
   for (size_t i = 0; i < kStrip; ++i) {
     any |= best.can_win(scaled[i], noise_bound(words[i])) ? 1u : 0u;
