@@ -106,8 +106,8 @@ StepWork step_work(const PlanStep& step, const PlanShape& shape, int depth) {
   return work;
 }
 
-StepCost Roofline::cost(const PlanStep& step, const PlanShape& shape, int depth) {
-  StepCost cost{step_work(step, shape, depth)};
+PlanStepCost Roofline::cost(const PlanStep& step, const PlanShape& shape, int depth) {
+  PlanStepCost cost{step_work(step, shape, depth)};
   if (cost.bytes == 0 && cost.multiply_adds == 0) return cost;
   OpDesc op{.kind = OpKind::linear};
   if (is_linear(step.kind)) {

@@ -36,7 +36,7 @@ StepLimit decode_limit(const ExecutionPlan& plan, int batch, int depth, LimitMet
 StepLimit prefill_limit(const ExecutionPlan& plan, LimitMeter& meter);
 
 // One step against the roofline.
-struct StepCost : StepWork {
+struct PlanStepCost : StepWork {
   double seconds = 0;  // the larger of both times
   bool is_compute_bound = false;
 };
@@ -47,7 +47,7 @@ class Roofline {
   // Rates given by the user, 0 = measure.
   Roofline(const KernelRegistry& kernels, WorkerPool& pool, double bandwidth, double peak);
 
-  StepCost cost(const PlanStep& step, const PlanShape& shape, int depth);
+  PlanStepCost cost(const PlanStep& step, const PlanShape& shape, int depth);
 
   double bandwidth() const { return bandwidth_; }
   // By form and weights, "int8 c4/a", as measured so far.

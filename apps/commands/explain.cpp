@@ -57,7 +57,7 @@ struct Explanation {
   KernelRegistry kernels;
   std::unique_ptr<WorkerPool> pool;
   ExecutionPlan plan;
-  std::vector<StepCost> costs;
+  std::vector<PlanStepCost> costs;
   double bandwidth = 0;                 // bytes per second
   std::map<std::string, double> peaks;  // multiply-adds per second by form and weights
   MemoryPlan memory;
@@ -65,7 +65,7 @@ struct Explanation {
 
   double seconds() const {
     double sum = 0;
-    for (const StepCost& cost : costs) sum += cost.seconds;
+    for (const PlanStepCost& cost : costs) sum += cost.seconds;
     return sum;
   }
 };
@@ -135,7 +135,7 @@ void explain_model(const ExplainOptions& options, const GlobalOptions& global, E
   if (options.is_measured) measure_model(options, global, e);
 }
 
-const char* bound_name(const StepCost& cost) {
+const char* bound_name(const PlanStepCost& cost) {
   if (cost.seconds == 0) return "";
   return cost.is_compute_bound ? "compute" : "memory";
 }
@@ -148,11 +148,11 @@ void print_plan(const Explanation& e, const ExplainOptions& options) {
   fmt::print("  {:>4}     {:<12} {:<12} {:<32} {:>9} {:>9} {:>9} {:>6}  {:<7}{}\n", "step", "scope",
              "op", "kernel", "KiB", "M mul-add", "us", "share", "bound",
              e.measured ? "   us taken   us waited" : "");
-  StepCost sum;
+  PlanStepCost sum;
   int barriers = 0;
   for (size_t s = 0; s < e.plan.steps.size(); ++s) {
     const PlanStep& step = e.plan.steps[s];
-    const StepCost& cost = e.costs[s];
+    const PlanStepCost& cost = e.costs[s];
     sum.bytes += cost.bytes;
     sum.multiply_adds += cost.multiply_adds;
     barriers += step.has_barrier ? 1 : 0;
@@ -197,10 +197,10 @@ void print_explanation(const Explanation& e, const ExplainOptions& options) {
 
 ordered_json plan_json(const Explanation& e, const ExplainOptions& options) {
   ordered_json steps = ordered_json::array();
-  StepCost sum;
+  PlanStepCost sum;
   for (size_t s = 0; s < e.plan.steps.size(); ++s) {
     const PlanStep& step = e.plan.steps[s];
-    const StepCost& cost = e.costs[s];
+    const PlanStepCost& cost = e.costs[s];
     sum.bytes += cost.bytes;
     sum.multiply_adds += cost.multiply_adds;
     ordered_json json = {{"scope", step.scope},

@@ -1,6 +1,6 @@
 // Gaps between the tokens of running answers while a long prompt is computed and alone, in turns.
-//   latency_bench MODEL.gguf [STREAMS = 4] [PROMPT = 4096] [ROUNDS = 5] [THREADS = 0] [SLOWDOWN =
-//   2]
+//   latency_bench MODEL.gguf [STREAMS = 4] [PROMPT = 4096] [ROUNDS = 5] [THREADS = 0] [SLOWDOWN]
+// SLOWDOWN is the engine's if not given.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -192,7 +192,8 @@ int main(int argc, char** argv) {
     return static_cast<int>(number(index, otherwise));
   };
   try {
-    arion::run(argv[1], {whole(2, 4), whole(3, 4096), whole(4, 5), whole(5, 0), number(6, 2)});
+    arion::run(argv[1], {whole(2, 4), whole(3, 4096), whole(4, 5), whole(5, 0),
+                         number(6, arion::EngineOptions{}.decode_slowdown)});
   } catch (const std::exception& error) {
     fmt::print("{}\n", error.what());
     return 1;

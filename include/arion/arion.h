@@ -98,7 +98,7 @@ typedef struct arion_engine_options {
   arion_progress progress;  /* default: none */
   void* progress_data;
   /* How many times as long as without others' prompts answers in progress may wait for a token; at
-   * most 1000, or INFINITY: as long as it takes. Default: 2.1, none with target_step_us. */
+   * most 1000, or INFINITY: as long as it takes. Default: 2.15, none with target_step_us. */
   double decode_slowdown;
   const char*
       compiled; /* auto, off or a file of arion compile; default: ARION_COMPILED, else auto */

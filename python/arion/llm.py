@@ -35,7 +35,7 @@ class LLM:
     max_num_queued_reqs: requests that may wait; default: any number
     max_num_queued_tokens: of their prompts together; default: any number
     max_decode_slowdown: how many times as long as without others' prompts answers in progress may
-        wait for a token, at most 1000, or math.inf; default: 2.1, none with target_step_ms
+        wait for a token, at most 1000, or math.inf; default: 2.15, none with target_step_ms
     target_step_ms: milliseconds they may wait; default: no matter how long
     compiled: auto, off or a file of `arion compile`; default: ARION_COMPILED, else auto
     served_model_name: that requests may use; default: that of the file

@@ -24,7 +24,7 @@ namespace arion {
 struct EngineOptions {
   int max_sequences = 64;  // running at the same time
   // Of steps that others' decoding waits for, see SchedulerLimits.
-  double decode_slowdown = 2.1;
+  double decode_slowdown = 2.15;
   int64_t target_step_us = 0;
   QueuePolicy policy = QueuePolicy::fcfs;
   QueueLimits queue;
