@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,7 +45,7 @@ double engine_speed(Engine& engine, const Tokenizer& tokenizer, const Load& load
   return load.streams * load.tokens / Seconds(std::chrono::steady_clock::now() - start).count();
 }
 
-void read_stream(uint16_t port, int seed, int tokens) {
+int open_stream(uint16_t port, int seed, int tokens) {
   const int file = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -61,19 +62,25 @@ void read_stream(uint16_t port, int seed, int tokens) {
       "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
       body.size(), body);
   if (send(file, request.data(), request.size(), 0) < 0) fail(ErrorCode::failed, "cannot send");
-  char bytes[65536];
-  while (recv(file, bytes, sizeof(bytes), 0) > 0) {
-  }
-  close(file);
+  return file;
 }
 
+// One thread reads all streams, as load generators do.
 double server_speed(uint16_t port, const Load& load) {
   const auto start = std::chrono::steady_clock::now();
-  std::vector<std::jthread> clients;
+  std::vector<pollfd> streams;
   for (int i = 0; i < load.streams; ++i) {
-    clients.emplace_back([=] { read_stream(port, i, load.tokens); });
+    streams.push_back({open_stream(port, i, load.tokens), POLLIN, 0});
   }
-  clients.clear();  // joins
+  while (!streams.empty()) {
+    if (poll(streams.data(), streams.size(), -1) < 0) fail(ErrorCode::failed, "cannot poll");
+    std::erase_if(streams, [](const pollfd& stream) {
+      char bytes[65536];
+      if (stream.revents == 0 || recv(stream.fd, bytes, sizeof(bytes), 0) > 0) return false;
+      close(stream.fd);
+      return true;
+    });
+  }
   return load.streams * load.tokens / Seconds(std::chrono::steady_clock::now() - start).count();
 }
 
