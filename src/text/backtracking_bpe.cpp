@@ -35,25 +35,33 @@ BacktrackingBpe::BacktrackingBpe(const TokenBytes& strings, MergeHistory history
   }
 }
 
-void BacktrackingBpe::encode(std::string_view text, Scratch& scratch) const {
+void BacktrackingBpe::encode(std::string_view text, Scratch& scratch,
+                             std::vector<int32_t>& strings) const {
   // Runs take up to 10 steps per byte, Chinese 12, English without spaces 15, letters at random 19.
   // Merging takes as long as 12, and short words do not pay for a try; nor do words behind one that
   // was better merged.
   constexpr size_t kStepsPerByte = 10, kShort = 128, kMergedWords = 32;
   bool is_found = false;
   if (text.size() > kShort && scratch.words_to_merge == 0) {
-    is_found = search(text, kStepsPerByte, scratch);
+    is_found = search(text, kStepsPerByte, scratch, strings);
     if (!is_found) scratch.words_to_merge = kMergedWords;
   }
   if (!is_found) {
-    merge(text, scratch);
+    merge(text, scratch, strings);
     if (scratch.words_to_merge > 0) --scratch.words_to_merge;
   }
-  scratch.strings.clear();
-  for (const uint32_t place : scratch.path) scratch.strings.push_back(history_.string(place));
 }
 
-bool BacktrackingBpe::search(std::string_view text, size_t steps_per_byte, Scratch& scratch) const {
+bool BacktrackingBpe::search(std::string_view text, size_t steps_per_byte, Scratch& scratch,
+                             std::vector<int32_t>& strings) const {
+  if (!search_path(text, steps_per_byte, scratch)) return false;
+  for (const uint32_t place : scratch.path) strings.push_back(history_.string(place));
+  return true;
+}
+
+// Sets scratch.path.
+bool BacktrackingBpe::search_path(std::string_view text, size_t steps_per_byte,
+                                  Scratch& scratch) const {
   constexpr size_t kCall = 8, kLookup = 4;  // steps
   // The first of a run takes longer than the others.
   const size_t always = 64 + std::min(text.size() / 4, size_t{1} << 12);
@@ -144,11 +152,14 @@ bool BacktrackingBpe::search(std::string_view text, size_t steps_per_byte, Scrat
   }
 }
 
-void BacktrackingBpe::merge(std::string_view text, Scratch& scratch) const {
-  history_.merge(text, scratch.work.merger);
-  scratch.path.clear();
-  for (const MergeSymbol& symbol : scratch.work.merger.symbols) {
-    scratch.path.push_back(static_cast<uint32_t>(symbol.id));
+void BacktrackingBpe::merge(std::string_view text, Scratch& scratch,
+                            std::vector<int32_t>& strings) const {
+  Merger& merger = scratch.work.merger;
+  history_.merge(text, merger);
+  const size_t first = strings.size();
+  strings.resize(first + merger.symbols.size());
+  for (size_t i = 0; i < merger.symbols.size(); ++i) {
+    strings[first + i] = history_.string(static_cast<uint32_t>(merger.symbols[i].id));
   }
 }
 

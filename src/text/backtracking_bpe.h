@@ -22,9 +22,8 @@ namespace arion {
 // theirs takes ids as ranks, this one any list of merges.) Immutable: thread-safe.
 class BacktrackingBpe {
  public:
-  // Scratch memory and the result of one text: one per thread.
+  // Scratch memory: one per thread.
   struct Scratch {
-    std::vector<int32_t> strings;     // out
     std::vector<uint32_t> path;       // places of MergeHistory
     std::vector<uint64_t> dead_ends;  // a bit per place where no border is
     MergeHistory::Work work;
@@ -36,18 +35,19 @@ class BacktrackingBpe {
                                              std::span<const int32_t> bytes,
                                              std::span<const MergeHistory::Rule> rules);
 
-  // Sets scratch.strings. `text` is not empty. Searches where that is faster, or else merges.
-  void encode(std::string_view text, Scratch& scratch) const;
-  // The two ways; they set scratch.path. A search ends with false where it takes more than so many
+  // Appends the symbols of a text that is not empty. Searches where that is faster, or else merges.
+  void encode(std::string_view text, Scratch& scratch, std::vector<int32_t>& strings) const;
+  // The two ways. A search ends with false, and nothing appended, where it takes more than so many
   // steps per byte, of about one look at a byte each.
-  bool search(std::string_view text, size_t steps_per_byte, Scratch& scratch) const;
-  void merge(std::string_view text, Scratch& scratch) const;
-  int32_t string(uint32_t place) const { return history_.string(place); }
+  bool search(std::string_view text, size_t steps_per_byte, Scratch& scratch,
+              std::vector<int32_t>& strings) const;
+  void merge(std::string_view text, Scratch& scratch, std::vector<int32_t>& strings) const;
   // Whether merging its bytes makes this string.
   bool is_symbol(int32_t string) const { return is_symbol_[static_cast<size_t>(string)]; }
 
  private:
   BacktrackingBpe(const TokenBytes& strings, MergeHistory history, SymbolTrie trie);
+  bool search_path(std::string_view text, size_t steps_per_byte, Scratch& scratch) const;
 
   MergeHistory history_;
   SymbolTrie trie_;

@@ -115,6 +115,11 @@ void Bpe::encode(std::string_view text, std::vector<int32_t>& ids) const {
   WordCache cache(text.size());
   for (const Word range : words) {
     const std::string_view word = text.substr(range.begin, range.end - range.begin);
+    if (word.size() == 1 && options_.symbols == SymbolKind::bytes) {
+      const int32_t symbol = byte_symbols_[static_cast<uint8_t>(word[0])];
+      if (symbol < token_count_) ids.push_back(symbol);
+      continue;
+    }
     const uint64_t hash = map_.hash(word);
     if (cache.append(word, hash, ids)) continue;
     const size_t first = ids.size();
@@ -134,8 +139,10 @@ void Bpe::encode_word(std::string_view word, uint64_t hash, Scratch& scratch,
     if (whole != kNoToken && kept.size() == word.size() && search_->is_symbol(whole)) {
       return ids.push_back(whole);
     }
-    search_->encode(kept, scratch.search);
-    for (const int32_t symbol : scratch.search.strings) {
+    if (bytes_.size() == token_count_) return search_->encode(kept, scratch.search, ids);
+    scratch.strings.clear();
+    search_->encode(kept, scratch.search, scratch.strings);
+    for (const int32_t symbol : scratch.strings) {
       if (symbol < token_count_) {
         ids.push_back(symbol);
       } else {

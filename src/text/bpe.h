@@ -32,6 +32,7 @@ class Bpe final : public TokenModel {
  private:
   struct Scratch {
     BacktrackingBpe::Scratch search;
+    std::vector<int32_t> strings;
     std::string kept_bytes;
     Merger merger;
   };

@@ -1,6 +1,7 @@
 // The merge loop shared by BPE with a list of merges and SentencePiece BPE.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -16,10 +17,9 @@ struct MergeSymbol {
 };
 
 constexpr uint32_t kNoRank = UINT32_MAX;
-constexpr uint32_t kMostRank = (1 << 24) - 1;
 
 struct Merge {
-  uint32_t rank = kNoRank;  // up to kMostRank, lower goes first; kNoRank: these two do not merge
+  uint32_t rank = kNoRank;  // lower goes first; kNoRank: these two do not merge
   int32_t id = 0;           // of the merged symbol
 };
 
@@ -134,56 +134,74 @@ class Merger {
     return pair_.size() == 2 && pair_[0] == symbols.back() && pair_[1] == window_[0];
   }
 
-  // Merges `word` in place and returns the number of symbols left. The minimum is kept for blocks
-  // of positions and looked for among those.
+  // Merges `word` in place and returns the number of symbols left. What is done next hardly ever
+  // repeats, so there are few branches to mispredict: minima are taken of doubles, which compilers
+  // do without one.
   template <class Rule>
   static size_t scan(std::span<MergeSymbol> word, const Rule& rule) {
     constexpr uint32_t kBlock = 8;
+    constexpr uint32_t kBlocks = kScanSymbols / kBlock;
+    // Up to here looking at all positions beats keeping the minima of blocks.
+    constexpr uint32_t kFewBlocks = 2;
+    // Rank and position of joining symbol i and the one behind it, in the fraction of a double.
+    constexpr uint64_t kOne = std::bit_cast<uint64_t>(1.0);
+    constexpr double kNoKey = 2;
     const uint32_t count = static_cast<uint32_t>(word.size());
     const uint32_t blocks = (count + kBlock - 1) / kBlock;
-    // Rank and position of joining symbol i and the one behind it. Signed, which compares faster.
-    constexpr int32_t kNoKey = INT32_MAX;
-    static_assert(kMostRank < kNoKey / kScanSymbols + 1);
-    int32_t keys[kScanSymbols];
-    int32_t lowest[kScanSymbols / kBlock];
-    std::ranges::fill(lowest, kNoKey);
+    double keys[kScanSymbols], lowest[kBlocks];
     int32_t ids[kScanSymbols];
     uint8_t previous[kScanSymbols + 1], next[kScanSymbols];
-    const auto update = [&](uint32_t at) {
-      const Merge merge = next[at] < count ? rule(word[at], word[next[at]]) : Merge{};
-      keys[at] =
-          merge.rank == kNoRank ? kNoKey : static_cast<int32_t>(merge.rank * kScanSymbols + at);
+    const auto update = [&](uint32_t at, uint32_t behind) {
+      const Merge merge = rule(word[at], word[behind]);
+      keys[at] = std::bit_cast<double>(kOne | uint64_t{merge.rank} * kScanSymbols | at);
       ids[at] = merge.id;
     };
-    const auto lowest_of = [](const int32_t* values) {
-      const auto low = [&](int i) { return std::min(values[i], values[i + 4]); };
-      return std::min(std::min(low(0), low(1)), std::min(low(2), low(3)));
+    const auto lower = [](double a, double b) { return a < b ? a : b; };
+    const auto lowest_of = [&](const double* values) {
+      const auto low = [&](int i) { return lower(values[i], values[i + 4]); };
+      return lower(lower(low(0), low(1)), lower(low(2), low(3)));
     };
-    const auto update_block = [&](uint32_t block) {
-      lowest[block] = lowest_of(keys + block * kBlock);
+    const auto update_block = [&](uint32_t at) {
+      lowest[at / kBlock] = lowest_of(keys + at / kBlock * kBlock);
     };
+    if (count < 2) return count;
     for (uint32_t i = 0; i < count; ++i) {
       next[i] = static_cast<uint8_t>(i + 1);
       previous[i] = static_cast<uint8_t>(i - 1);
-      update(i);
+      if (i + 1 < count) update(i, i + 1);
     }
-    for (uint32_t i = count; i < blocks * kBlock; ++i) keys[i] = kNoKey;
-    for (uint32_t block = 0; block < blocks; ++block) update_block(block);
+    std::fill(keys + count - 1, keys + blocks * kBlock, kNoKey);
+    const bool keeps_blocks = blocks > kFewBlocks;
+    if (keeps_blocks) {
+      std::ranges::fill(lowest, kNoKey);
+      for (uint32_t block = 0; block < blocks; ++block) update_block(block * kBlock);
+    }
     while (true) {
-      int32_t best = lowest_of(lowest);
-      if (blocks > kBlock) best = std::min(best, lowest_of(lowest + kBlock));
-      if (best == kNoKey) break;
-      const uint32_t at = static_cast<uint32_t>(best) % kScanSymbols;
-      const uint32_t absorbed = next[at];
+      double best = lowest_of(keeps_blocks ? lowest : keys);
+      if (keeps_blocks) {
+        if (blocks > kBlock) best = lower(best, lowest_of(lowest + kBlock));
+      } else if (blocks == kFewBlocks) {
+        best = lower(best, lowest_of(keys + kBlock));
+      }
+      const uint64_t key = std::bit_cast<uint64_t>(best) ^ kOne;
+      if (key / kScanSymbols >= kNoRank) break;
+      const uint32_t at = key % kScanSymbols;
+      const uint32_t absorbed = next[at], behind = next[absorbed];
       word[at] = {word[at].begin, word[absorbed].end, ids[at]};
       keys[absorbed] = kNoKey;
-      next[at] = next[absorbed];
-      previous[next[at]] = static_cast<uint8_t>(at);
-      update(at);
+      next[at] = static_cast<uint8_t>(behind);
+      previous[behind] = static_cast<uint8_t>(at);
+      if (behind < count) {
+        update(at, behind);
+      } else {
+        keys[at] = kNoKey;
+      }
       const uint32_t before = at > 0 ? previous[at] : at;
-      if (at > 0) update(before);
-      for (uint32_t block = before / kBlock; block <= absorbed / kBlock; ++block) {
-        update_block(block);
+      if (at > 0) update(before, at);
+      if (keeps_blocks) {
+        update_block(before);
+        update_block(at);
+        update_block(absorbed);
       }
     }
     size_t kept = 0;

@@ -32,15 +32,12 @@ void MergeHistory::add(uint32_t left, uint32_t right, uint32_t joined) {
   }
   const uint32_t time = std::max({joined, making(left).time, making(right).time});
   makings_[joined] = (uint64_t{left} << kPlaceBits | right) << kPlaceBits | time;
-  if ((left | right) < kBytes) {
-    pair.joined = pair.joined_in_order = joined;
-    return;
-  }
+  if ((left | right) < kBytes) pair.joined_in_order = joined;
   const uint64_t key = uint64_t{left} << kPlaceBits | right;
   const uint64_t hash = key * multiplier_;
   filter_[hash >> kFilterShift] |= filter_bits(hash);
-  size_t at = hash >> shift_;
-  while (slots_[at] != kFree) at = (at + 1) & (slots_.size() - 1);
+  size_t at = kFirstSlot + (hash >> shift_);
+  while (slots_[at] != kFree) at = slot_behind(at);
   slots_[at] = key << kPlaceBits | joined;
 }
 
@@ -73,7 +70,7 @@ void MergeHistory::add_bytes(uint32_t place, std::vector<MergeSymbol>& symbols) 
 
 Merge MergeHistory::rule(const MergeSymbol& left, const MergeSymbol& right) const {
   const uint32_t place = find(static_cast<uint32_t>(left.id), static_cast<uint32_t>(right.id));
-  if (place == kNone) return {};
+  static_assert(kNone == kNoRank);
   return {place, static_cast<int32_t>(place)};
 }
 
@@ -90,8 +87,8 @@ void MergeHistory::visit_joins(std::string_view text, const Visit& visit) const 
   BytePair before, here = pair_before(1);
   for (size_t i = 1; i < text.size(); ++i) {
     const BytePair behind = i + 1 < text.size() ? pair_before(i + 1) : BytePair{};
-    const bool joins = here.joined_in_order < std::min(before.takes_right, behind.takes_left);
-    visit(i, joins ? here.joined_in_order : kNone);
+    const uint32_t joins = here.joined_in_order < std::min(before.takes_right, behind.takes_left);
+    visit(i, here.joined_in_order | (joins - 1));  // no branch, as it would be mispredicted
     before = here, here = behind;
   }
 }
@@ -113,10 +110,11 @@ void MergeHistory::merge(std::string_view text, Merger& merger) const {
     size_t count = 1;
     visit_joins(text.substr(begin, end - begin), [&](size_t i, uint32_t joined) {
       const uint32_t at = begin + static_cast<uint32_t>(i);
-      const bool joins = joined != kNone;
+      const uint32_t byte = static_cast<uint8_t>(text[at]);
+      const uint32_t joins = joined != kNone;
       count -= joins;
       symbols[count++] = {at - joins, at + 1,
-                          joins ? static_cast<int32_t>(joined) : static_cast<uint8_t>(text[at])};
+                          static_cast<int32_t>(byte ^ ((byte ^ joined) & (0 - joins)))};
     });
     symbols.resize(count);
   };
@@ -129,7 +127,7 @@ std::optional<MergeHistory> MergeHistory::make(const TokenBytes& strings,
                                                std::span<const int32_t> bytes,
                                                std::span<const Rule> rules) {
   CHECK(bytes.size() == kBytes);
-  if (kBytes + rules.size() > kMostPlaces) return std::nullopt;
+  if (kBytes + rules.size() >= kMostPlaces) return std::nullopt;
   MergeHistory history(rules.size());
   std::vector<uint32_t> places(static_cast<size_t>(strings.size()), kNone);
   const auto put = [&](int32_t string, uint32_t place) {
@@ -149,8 +147,9 @@ std::optional<MergeHistory> MergeHistory::make(const TokenBytes& strings,
     is_result[static_cast<size_t>(result)] = true;
   }
   std::sort(order.begin(), order.end());
-  history.slots_.assign(std::bit_ceil(2 * results + 2), kFree);
-  history.shift_ = 64 - std::countr_zero(history.slots_.size());
+  const size_t slots = std::bit_ceil(2 * results + 2);
+  history.slots_.assign(kFirstSlot + slots, kFree);
+  history.shift_ = 64 - std::countr_zero(slots);
 
   Work work;
   for (const uint64_t key : order) {

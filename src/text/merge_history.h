@@ -1,5 +1,6 @@
 // How symbols come about by merging, and so which of them can stand side by side.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -34,16 +35,19 @@ class MergeHistory {
   uint32_t end() const { return static_cast<uint32_t>(strings_.size()); }
   // What the two symbols merge into, or kNone.
   uint32_t find(uint32_t left, uint32_t right) const {
-    if ((left | right) < kBytes) return pairs_[left * kBytes + right].joined;
     const uint64_t pair = uint64_t{left} << kPlaceBits | right;
     const uint64_t hash = pair * multiplier_;
     const uint64_t bits = filter_bits(hash);
-    if ((filter_[hash >> kFilterShift] & bits) != bits) return kNone;
-    size_t at = hash >> shift_;
-    for (; slots_[at] != kFree; at = (at + 1) & (slots_.size() - 1)) {
-      if (slots_[at] >> kPlaceBits == pair) return slots_[at] & (kMostPlaces - 1);
+    // Whether a pair merges is hard to foretell, hence no branch here: pairs that do not pass the
+    // filter look at a slot that is always free.
+    const uint64_t passes = (filter_[hash >> kFilterShift] & bits) == bits;
+    size_t at = (kFirstSlot + (hash >> shift_)) & (0 - passes);
+    uint64_t slot = slots_[at];
+    while (std::min(slot >> kPlaceBits ^ pair, slot ^ kFree) != 0) {
+      at = slot_behind(at);
+      slot = slots_[at];
     }
-    return kNone;
+    return static_cast<uint32_t>(slot & (kMostPlaces - 1)) | (0 - uint32_t{slot == kFree});
   }
 
   // Scratch memory of comparisons, and what they cost: one per thread.
@@ -90,6 +94,7 @@ class MergeHistory {
   static constexpr int kPlaceBits = 21;  // three places fit into a slot
   static constexpr size_t kMostPlaces = 1 << kPlaceBits;
   static constexpr uint64_t kFree = UINT64_MAX;
+  static constexpr size_t kFirstSlot = 1;
 
   // How a symbol is made of its bytes. Ranks mostly ascend on the way, and then `time` is the
   // place; otherwise it is the highest place on the way, as merges of a lower one wait for that
@@ -106,14 +111,15 @@ class MergeHistory {
             static_cast<uint32_t>(packed & kMask)};
   }
 
-  // What two bytes merge into, the same if no merge of that symbol goes before its own, and the
-  // places of the first merges that take the left byte alone with any symbol that begins with the
-  // right one, and the right one alone with any that ends with the left one.
+  // What two bytes merge into if no merge of that symbol goes before its own, and the places of the
+  // first merges that take the left byte alone with any symbol that begins with the right one, and
+  // the right one alone with any that ends with the left one.
   struct BytePair {
-    uint32_t joined = kNone, joined_in_order = kNone;
+    uint32_t joined_in_order = kNone;
     uint32_t takes_left = kNone, takes_right = kNone;
   };
 
+  size_t slot_behind(size_t at) const { return at + 1 < slots_.size() ? at + 1 : kFirstSlot; }
   template <class Visit>
   void visit_joins(std::string_view text, const Visit& visit) const;
   Merge rule(const MergeSymbol& left, const MergeSymbol& right) const;
@@ -126,13 +132,14 @@ class MergeHistory {
   std::vector<uint64_t, HugePageAllocator<uint64_t>> makings_;  // by place
   std::vector<BytePair> pairs_ = std::vector<BytePair>(kBytes * kBytes);
   std::vector<uint8_t> first_bytes_, last_bytes_;  // by place
-  // Two bits of a word for the hash of each other pair: most that are looked up have none.
+  // Two bits of a word for the hash of each pair: most that are looked up have none.
   static constexpr int kFilterShift = 64 - 14;
   static uint64_t filter_bits(uint64_t hash) {
     return uint64_t{1} << (hash >> 44 & 63) | uint64_t{1} << (hash >> 38 & 63);
   }
   std::vector<uint64_t> filter_ = std::vector<uint64_t>(1 << 14);
-  // left << 42 | right << 21 | joined in open addressing, at most half full.
+  // The first is always free. Then left << 42 | right << 21 | joined in open addressing, at most
+  // half full.
   std::vector<uint64_t, HugePageAllocator<uint64_t>> slots_;
   int shift_;            // 64 - log2 of the slots: multiplicative hashing takes the top bits
   uint64_t multiplier_;  // odd, random, so that no file can prepare collisions

@@ -34,8 +34,8 @@ int32_t TokenBytes::add(std::string_view bytes) {
   return size() - 1;
 }
 
-TokenMap::TokenMap(const TokenBytes& bytes, size_t expected_count)
-    : bytes_(bytes), slots_(std::bit_ceil(2 * expected_count + 2)) {
+TokenMap::TokenMap(const TokenBytes& bytes, size_t expected_count) : bytes_(bytes) {
+  resize(std::bit_ceil(2 * expected_count + 32));
   std::random_device device;
   seed_ = static_cast<uint64_t>(device()) << 32 | device();
 }
@@ -58,23 +58,25 @@ uint64_t TokenMap::hash(std::string_view bytes) const {
 }
 
 void TokenMap::add(int32_t id) {
-  if (2 * (count_ + 1) > slots_.size()) grow();
+  if (2 * (count_ + 1) > slots_.size()) resize(2 * slots_.size());
   const std::string_view bytes = bytes_[id];
   const uint64_t h = hash(bytes);
   const size_t mask = slots_.size() - 1;
-  size_t at = h & mask;
+  size_t at = first_slot(h);
   for (; slots_[at].id != kNoToken; at = (at + 1) & mask) {
     if (bytes_[slots_[at].id] == bytes) return;
   }
   slots_[at] = {static_cast<uint32_t>(h >> 32), id};
+  mark(h);
   ++count_;
   max_bytes_ = std::max(max_bytes_, bytes.size());
 }
 
 int32_t TokenMap::find(std::string_view bytes, uint64_t h) const {
   if (bytes.size() > max_bytes_) return kNoToken;
+  if ((filter_[h >> filter_shift_] >> (h & 63) & 1) == 0) return kNoToken;
   const size_t mask = slots_.size() - 1;
-  for (size_t at = h & mask; slots_[at].id != kNoToken; at = (at + 1) & mask) {
+  for (size_t at = first_slot(h); slots_[at].id != kNoToken; at = (at + 1) & mask) {
     if (slots_[at].hash == static_cast<uint32_t>(h >> 32) && bytes_[slots_[at].id] == bytes) {
       return slots_[at].id;
     }
@@ -82,15 +84,22 @@ int32_t TokenMap::find(std::string_view bytes, uint64_t h) const {
   return kNoToken;
 }
 
-void TokenMap::grow() {
-  decltype(slots_) old(2 * slots_.size());
+void TokenMap::mark(uint64_t hash) {
+  filter_[hash >> filter_shift_] |= uint64_t{1} << (hash & 63);
+}
+
+void TokenMap::resize(size_t slots) {
+  decltype(slots_) old(slots);
   old.swap(slots_);
-  const size_t mask = slots_.size() - 1;
+  filter_.assign(slots * kFilterBitsPerSlot / 64, 0);
+  filter_shift_ = 64 - std::countr_zero(filter_.size());
   for (const Slot& slot : old) {
     if (slot.id == kNoToken) continue;
-    size_t at = hash(bytes_[slot.id]) & mask;
-    while (slots_[at].id != kNoToken) at = (at + 1) & mask;
+    const uint64_t h = hash(bytes_[slot.id]);
+    size_t at = first_slot(h);
+    while (slots_[at].id != kNoToken) at = (at + 1) & (slots - 1);
     slots_[at] = slot;
+    mark(h);
   }
 }
 

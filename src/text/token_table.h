@@ -44,10 +44,18 @@ class TokenMap {
     uint32_t hash;  // upper half, to skip most comparisons
     int32_t id = kNoToken;
   };
-  void grow();
+  static constexpr size_t kFilterBitsPerSlot = 4;
+  // The low bits of a hash choose the bit of a word of the filter.
+  size_t first_slot(uint64_t hash) const { return hash >> 6 & (slots_.size() - 1); }
+  void mark(uint64_t hash);
+  void resize(size_t slots);
 
   const TokenBytes& bytes_;
   std::vector<Slot, HugePageAllocator<Slot>> slots_;  // size is a power of two, at most half full
+  // A bit for the hash of each token, one in eight or fewer: much smaller than the slots, so that
+  // what is no token mostly is told without a read of memory.
+  std::vector<uint64_t> filter_;
+  int filter_shift_;  // 64 - log2 of its words
   size_t count_ = 0;
   size_t max_bytes_ = 0;
   uint64_t seed_;  // random, so that no file can prepare collisions; results do not depend on it

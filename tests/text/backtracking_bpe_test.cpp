@@ -62,13 +62,12 @@ std::string random_text(std::mt19937& random, int letters, size_t most) {
 
 std::vector<int32_t> strings_of(const BacktrackingBpe& bpe, std::string_view text, bool searches) {
   BacktrackingBpe::Scratch scratch;
-  if (searches) {
-    EXPECT_TRUE(bpe.search(text, kAnySteps, scratch));
-  } else {
-    bpe.merge(text, scratch);
-  }
   std::vector<int32_t> strings;
-  for (const uint32_t place : scratch.path) strings.push_back(bpe.string(place));
+  if (searches) {
+    EXPECT_TRUE(bpe.search(text, kAnySteps, scratch, strings));
+  } else {
+    bpe.merge(text, scratch, strings);
+  }
   return strings;
 }
 
@@ -81,8 +80,9 @@ void expect_equal_to_plain_merging(const Merges& merges, int letters, std::mt199
     const auto expected = merges.merge_plainly(text);
     ASSERT_EQ(strings_of(*bpe, text, true), expected) << text;
     ASSERT_EQ(strings_of(*bpe, text, false), expected) << text;
-    bpe->encode(text, scratch);
-    ASSERT_EQ(scratch.strings, expected) << text;
+    std::vector<int32_t> strings;
+    bpe->encode(text, scratch, strings);
+    ASSERT_EQ(strings, expected) << text;
   }
   for (int32_t id = 0; id < merges.strings.size(); ++id) {
     const bool is_symbol = merges.merge_plainly(merges.strings[id]) == std::vector<int32_t>{id};
@@ -148,8 +148,9 @@ TEST(BacktrackingBpe, ARunOfALongTokenIsFoundInFewSteps) {
   const auto bpe = BacktrackingBpe::make(merges.strings, merges.bytes, merges.rules);
   ASSERT_TRUE(bpe);
   BacktrackingBpe::Scratch scratch;
-  EXPECT_TRUE(bpe->search(std::string(100'000, '\xFF'), 2, scratch));
-  EXPECT_EQ(scratch.path.size(), 100'000u / 128 + 1);  // the rest is 32
+  std::vector<int32_t> strings;
+  EXPECT_TRUE(bpe->search(std::string(100'000, '\xFF'), 2, scratch, strings));
+  EXPECT_EQ(strings.size(), 100'000u / 128 + 1);  // the rest is 32
 }
 
 TEST(BacktrackingBpe, RunsEqualMergingWhateverComesBehindThem) {
@@ -187,9 +188,10 @@ TEST(BacktrackingBpe, ASearchThatFindsNothingFastIsGivenUpAndMergingTakesOver) {
     text += "ac";
     expected.insert(expected.end(), {letters[0], letters[1]});
   }
-  EXPECT_FALSE(bpe->search(text, 100, scratch));
-  bpe->encode(text, scratch);
-  EXPECT_EQ(scratch.strings, expected);
+  std::vector<int32_t> strings;
+  EXPECT_FALSE(bpe->search(text, 100, scratch, strings));
+  bpe->encode(text, scratch, strings);
+  EXPECT_EQ(strings, expected);
 }
 
 }  // namespace
