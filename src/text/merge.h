@@ -32,7 +32,8 @@ struct Merge {
 // result of both joined if the last symbol of the one and the first of the other stay apart when
 // merged by themselves. Hence a window starts at a border that the window before found, and its
 // first symbol is checked against the last final one. Neither needs more of the rule than that it
-// is a function of the two symbols.
+// is a function of the two symbols. A window that repeats the one before, as in runs of spaces, is
+// merged once; hence symbols of equal ids must merge alike.
 class Merger {
  public:
   // Up to here finding the minimum by a scan beats the heap.
@@ -90,6 +91,7 @@ class Merger {
   template <class Fill, class Rule>
   void run_windows(uint32_t count, const Fill& fill, const Rule& rule) {
     symbols.clear();
+    unmerged_window_.clear();
     uint32_t usual_width = kWindow;
     uint32_t from = 0, width = usual_width;  // of the window
     uint32_t failed_at = 0;                  // last place that was no border
@@ -97,7 +99,7 @@ class Merger {
     while (true) {
       width = std::min(width, count - from);
       fill(from, from + width, window_);
-      merge(window_, rule);
+      merge_window(rule);
       if (!symbols.empty() && window_[0] != follower && !stay_apart(fill, rule)) {
         // No border there after all: go back by a symbol, and look farther ahead than before.
         const uint32_t reach = from + width;
@@ -123,6 +125,24 @@ class Merger {
   template <class Rule>
   void merge(std::vector<MergeSymbol>& word, const Rule& rule) {
     word.resize(word.size() <= kScanSymbols ? scan(word, rule) : use_heap(word, rule));
+  }
+
+  template <class Rule>
+  void merge_window(const Rule& rule) {
+    const auto is_repeated = [this](const MergeSymbol& now, const MergeSymbol& then) {
+      return now.id == then.id &&
+             now.end - then.end == window_[0].begin - unmerged_window_[0].begin;
+    };
+    if (std::ranges::equal(window_, unmerged_window_, is_repeated)) {
+      const uint32_t moved = window_[0].begin - unmerged_window_[0].begin;
+      for (MergeSymbol& symbol : merged_window_) symbol.begin += moved, symbol.end += moved;
+      unmerged_window_ = window_;
+      window_ = merged_window_;
+      return;
+    }
+    unmerged_window_ = window_;
+    merge(window_, rule);
+    merged_window_ = window_;
   }
 
   // Whether the last final symbol and the first of the window are what merging makes of the text of
@@ -252,6 +272,7 @@ class Merger {
   }
 
   std::vector<MergeSymbol> unmerged_, window_, pair_;
+  std::vector<MergeSymbol> unmerged_window_, merged_window_;  // the last one merged
   std::vector<Merge> merges_;  // [i] joins symbol i and the one behind it
   std::vector<Link> links_;
   std::vector<uint64_t> heap_;

@@ -21,6 +21,13 @@ std::string bytes_of(const std::string& token, TokenType type) {
   return token;
 }
 
+// A symbol for a character that is not looked up yet: negative, another one for any other bytes.
+int32_t character_symbol(std::string_view bytes) {
+  uint32_t symbol = 0;
+  for (const char c : bytes) symbol = symbol << 8 | static_cast<uint8_t>(c);
+  return static_cast<int32_t>(symbol | 0x80000000);
+}
+
 }  // namespace
 
 SentencePiece::SentencePiece(const Vocabulary& vocabulary, SpacePrefix prefix)
@@ -110,9 +117,9 @@ void SentencePiece::encode_part(std::string_view part, uint64_t hash, Scratch& s
   Merger& merger = scratch.merger;
   merger.symbols.clear();
   for (uint32_t at = 0; at < part.size();) {
-    const uint32_t end = at + decode_utf8(part.substr(at)).length;
-    merger.symbols.push_back({at, end, kNoToken});
-    at = end;
+    const Utf8Char c = decode_utf8(part.substr(at));
+    merger.symbols.push_back({at, at + c.length, character_symbol(part.substr(at, c.length))});
+    at += c.length;
   }
   merger.run([&](const MergeSymbol& left, const MergeSymbol& right) -> Merge {
     const int32_t id = map_.find(part.substr(left.begin, right.end - left.begin));
@@ -122,7 +129,7 @@ void SentencePiece::encode_part(std::string_view part, uint64_t hash, Scratch& s
   for (const MergeSymbol& symbol : merger.symbols) {
     const std::string_view text = part.substr(symbol.begin, symbol.end - symbol.begin);
     // Characters that never merged have not been looked up yet.
-    emit(text, symbol.id != kNoToken ? symbol.id : map_.find(text), scratch, ids);
+    emit(text, symbol.id >= 0 ? symbol.id : map_.find(text), scratch, ids);
   }
   if (whole != kNoToken) {
     known_words_.set(

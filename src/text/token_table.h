@@ -33,7 +33,9 @@ class TokenMap {
 
   // Adds `id` unless its bytes are there already: among equals the first one added wins.
   void add(int32_t id);
-  int32_t find(std::string_view bytes) const { return find(bytes, hash(bytes)); }
+  int32_t find(std::string_view bytes) const {
+    return bytes.size() > max_bytes_ ? kNoToken : find(bytes, hash(bytes));
+  }
   // With the hash at hand.
   int32_t find(std::string_view bytes, uint64_t hash) const;
   uint64_t hash(std::string_view bytes) const;

@@ -51,6 +51,37 @@ TEST(Merger, AgreesWithTheQuadraticAlgorithmForAllLengths) {
   }
 }
 
+TEST(Merger, AgreesWithTheQuadraticAlgorithmForRepeatedText) {
+  std::mt19937 random(4);
+  Merger merger;
+  for (int round = 0; round < 200; ++round) {
+    const uint32_t period = 1 + random() % 9, length = random() % 900;
+    std::vector<MergeSymbol> symbols;
+    for (uint32_t i = 0; i < length; ++i) {
+      const int32_t id = i < period || random() % 300 == 0 ? static_cast<int32_t>(random() % 5)
+                                                           : symbols[i - period].id;
+      symbols.push_back({i, i + 1, id});
+    }
+    merger.symbols = symbols;
+    merger.run(arbitrary_rule);
+    ASSERT_EQ(merger.symbols, merge_naively(symbols));
+  }
+}
+
+TEST(Merger, MergesWindowsThatRepeatOnce) {
+  constexpr uint32_t kLength = 160000;
+  Merger merger;
+  for (uint32_t i = 0; i < kLength; ++i) merger.symbols.push_back({i, i + 1, 0});
+  size_t calls = 0;
+  merger.run([&](const MergeSymbol& left, const MergeSymbol& right) -> Merge {
+    ++calls;
+    if (left.id != right.id || left.id == 4) return {};
+    return {static_cast<uint32_t>(left.id), left.id + 1};
+  });
+  EXPECT_EQ(merger.symbols.size(), kLength / 16);
+  EXPECT_LE(calls, 2000u);
+}
+
 TEST(Merger, CallsTheRuleOnlyAFewTimesPerSymbolOfALongWord) {
   constexpr uint32_t kLength = 100000;
   Merger merger;
