@@ -97,6 +97,15 @@ TEST(HostileTokenizerJson, AMergeOutsideTheVocabularyIsRefused) {
   expect_refusal(file, "\"aa\"");
 }
 
+TEST(HostileTokenizerJson, APostProcessorThatAddsNoTokenIsRefused) {
+  json file = plain_file();
+  file["post_processor"] = {
+      {"type", "BertProcessing"}, {"cls", {"[CLS]", 1}}, {"sep", {"[SEP]", 2}}};
+  expect_refusal(file, "post_processor has the id 2");
+  file["post_processor"]["sep"][1] = 0;
+  EXPECT_EQ(message_of(file.dump()), "");
+}
+
 TEST(HostileTiktoken, GarbageIsRefused) {
   for (const char* text : {"", "!!!! 0\n", "YQ== x\n", "YQ== 0\nYQ== 0\n", "YQ== 99999999999\n"}) {
     EXPECT_THROW(read_tiktoken(text, "x.tiktoken"), Error) << text;

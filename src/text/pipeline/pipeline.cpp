@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
+
 namespace arion {
 
 Pipeline::Pipeline(PipelineParts parts)
@@ -11,6 +13,19 @@ Pipeline::Pipeline(PipelineParts parts)
       added_tokens_(std::move(parts_.added_tokens), parts_.normalizer.get()),
       size_(parts_.vocabulary->tokens.size()) {
   for (const AddedToken& token : added_tokens_.tokens()) size_ = std::max(size_, token.id + 1);
+  check_post_processor();
+}
+
+void Pipeline::check_post_processor() const {
+  for (const Template& step : parts_.post_processor) {
+    for (const Template::Part& part : step.parts) {
+      for (const int32_t id : part.ids) {
+        if (id < size_) continue;
+        fail(ErrorCode::bad_input, "post_processor has the id {}, but there are only {} tokens", id,
+             size_);
+      }
+    }
+  }
 }
 
 std::vector<int32_t> Pipeline::encode(std::string_view text,

@@ -33,6 +33,7 @@ struct PipelineParts {
 
 class Pipeline final : public TextModel {
  public:
+  // Throws Error if the post-processor adds what is no token.
   explicit Pipeline(PipelineParts parts);
 
   std::vector<int32_t> encode(std::string_view text,
@@ -47,6 +48,7 @@ class Pipeline final : public TextModel {
   TokenType type(int32_t id) const override;
 
  private:
+  void check_post_processor() const;
   void encode_text(std::string_view text, bool starts_text, bool finds_special,
                    std::vector<int32_t>& ids) const;
   void encode_words(std::string_view text, bool starts_text, std::vector<int32_t>& ids) const;
