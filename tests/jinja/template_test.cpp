@@ -84,6 +84,13 @@ TEST(JinjaErrors, NothingIsRandom) {
             "is to be the same every time");
 }
 
+TEST(JinjaErrors, NothingIsEscapedOnItsOwn) {
+  EXPECT_EQ(render("{% autoescape true %}{{ '<' }}{% endautoescape %}"),
+            "error: template line 1, column 4: the tag 'autoescape' is not supported: a prompt is "
+            "no HTML");
+  EXPECT_EQ(render("{{ '<' }}{{ '<'|escape }}"), "<&lt;");
+}
+
 // By limits that are reached sooner than those of a request.
 bool is_refused(std::string_view source, std::string_view variables = "{}") {
   const jinja::Limits limits = {
