@@ -1,5 +1,6 @@
 // A kernel and the registry the planner picks from.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -20,10 +21,22 @@ struct OpDesc {
   DType kv = DType::f32;                      // attention, kv_write and linear_head only
 };
 
+// Memory that all workers of a step see, for kernels whose chunks finish one another's work.
+struct SharedScratch {
+  static constexpr int kCounters = 64;
+  static constexpr size_t kBytes = size_t{4} << 20;
+  struct alignas(64) Counter {
+    std::atomic<int> arrived{0};
+  };
+  Counter counters[kCounters];          // all 0 between steps
+  alignas(64) std::byte bytes[kBytes];  // contents undefined
+};
+
 // The worker running a chunk.
 struct Worker {
   int index = 0, count = 1;      // one of so many that run the step; the same count for all chunks
   std::byte* scratch = nullptr;  // kScratchBytes, 64-byte aligned, contents undefined
+  SharedScratch* shared = nullptr;  // of all these workers; null: no chunk leaves work to another
 };
 
 inline constexpr size_t kScratchBytes = size_t{1} << 20;

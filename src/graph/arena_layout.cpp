@@ -136,6 +136,7 @@ std::vector<Access> node_accesses(const Graph& graph, const ArenaLayout& layout,
     const AttentionAttributes& a = n.attributes.attention;
     kv(Access::Space::keys, a.kv_group, a.kv_layer, false);
     kv(Access::Space::values, a.kv_group, a.kv_layer, false);
+    accesses.push_back({.space = Access::Space::shared_scratch, .end = 1, .is_write = true});
   }
   return accesses;
 }

@@ -2,6 +2,7 @@
 #include "graph/executor.h"
 
 #include <chrono>
+#include <new>
 #include <thread>
 
 #include "base/check.h"
@@ -52,7 +53,10 @@ Executor::Executor(WorkerPool& pool, size_t max_steps)
     : pool_(pool),
       barrier_(pool.size()),
       scratch_(kScratchBytes * static_cast<size_t>(pool.size())),
-      claims_(max_steps) {}
+      shared_(sizeof(SharedScratch)),
+      claims_(max_steps) {
+  new (shared_.data()) SharedScratch;
+}
 
 void Executor::run(const ExecutionPlan& plan, const StepInput& input) {
   LapClock whole;
@@ -98,7 +102,8 @@ void Executor::prepare(const ExecutionPlan& plan, const StepInput& input) {
 Worker Executor::context(int worker) const {
   return {.index = worker,
           .count = pool_.size(),
-          .scratch = scratch_.data() + kScratchBytes * static_cast<size_t>(worker)};
+          .scratch = scratch_.data() + kScratchBytes * static_cast<size_t>(worker),
+          .shared = std::launder(reinterpret_cast<SharedScratch*>(shared_.data()))};
 }
 
 uint64_t Executor::first_random(int worker) const {

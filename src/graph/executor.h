@@ -50,6 +50,7 @@ class Executor {
   WorkerPool& pool_;
   SpinBarrier barrier_;
   Memory scratch_;
+  Memory shared_;                // one SharedScratch
   std::vector<Counter> claims_;  // by step; the next chunk nobody has claimed
   std::optional<uint64_t> delay_seed_;
   StepTimes* times_ = nullptr;

@@ -22,7 +22,7 @@ struct PlanShape {
 
 // Bytes a step reads or writes, for the proof that no barrier is missing.
 struct Access {
-  enum class Space : uint8_t { arena, keys, values };
+  enum class Space : uint8_t { arena, keys, values, shared_scratch };
   Space space = Space::arena;
   size_t begin = 0, end = 0;  // bytes of the arena; for KV the number of the layer, one wide
   bool is_write = false;

@@ -60,9 +60,10 @@ size_t MemoryPlan::kv_bytes_per_token() const {
 
 MemoryPlan plan_memory(const Model& model, const ModelOptions& options, const RunnerLimits& limits,
                        int workers) {
-  MemoryPlan plan{.limits = resolve_limits(model, limits),
-                  .weight_bytes = packed_bytes(model.graph),
-                  .scratch_bytes = kScratchBytes * static_cast<size_t>(workers)};
+  MemoryPlan plan{
+      .limits = resolve_limits(model, limits),
+      .weight_bytes = packed_bytes(model.graph),
+      .scratch_bytes = kScratchBytes * static_cast<size_t>(workers) + sizeof(SharedScratch)};
   // A sequence needs one block more than its tokens fill while a forked block is copied.
   const int64_t blocks = (int64_t{blocks_for(plan.limits.context_tokens)} + 1) * limits.sequences;
   if (blocks > kMaxBlocks) {

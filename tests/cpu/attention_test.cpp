@@ -1,4 +1,8 @@
 // Attention of every level against the double-precision reference, and its invariances bit by bit.
+#include <atomic>
+#include <memory>
+#include <thread>
+
 #include "base/half.h"
 #include "cpu/levels.h"
 #include "op/step.h"
@@ -207,6 +211,43 @@ TEST(CpuAttention, PartitionsChangeNothing) {
       EXPECT_TRUE(got == want) << level.name << ", " << chunks << " chunks";
     }
   }
+}
+
+// Workers that compute splits of one context, each on a thread of its own, in any order.
+TEST(CpuAttention, WorkersThatShareAContextChangeNothing) {
+  const auto shared = std::make_unique<SharedScratch>();
+  for (const auto& [heads, kv_heads] : {std::pair{9, 3}, {4, 1}, {1, 1}}) {
+    for (const int window : {0, 1500}) {
+      const Shape shape{heads, kv_heads, 18, window, DType::f16};
+      AttentionStep step(shape, {{1, {2300, 2}}, {2, {700, 1}}});
+      for (const Implementation& level : cpu_levels()) {
+        const Matrix want = step.run(level, 1);
+        const Kernel& kernel = level.registry.best({.kind = OpKind::attention, .kv = shape.type});
+        for (const int chunks : {2, 3, 7, 20}) {
+          constexpr int kWorkers = 3;
+          Matrix got(3, heads * 18);
+          const AttentionArgs args{
+              .attributes = attributes_of(shape), .q = step.q().ref(), .out = {.f32 = got.ref()}};
+          std::atomic<int> next{0};
+          std::vector<std::thread> threads;
+          for (int w = 0; w < kWorkers; ++w) {
+            threads.emplace_back([&, w] {
+              const Memory scratch(kScratchBytes);
+              std::memset(scratch.data(), kPoison, scratch.size());
+              const Worker worker{
+                  .index = w, .count = kWorkers, .scratch = scratch.data(), .shared = shared.get()};
+              for (int c = next++; c < chunks; c = next++) {
+                kernel.run(&args, step.step().input(), c, chunks, worker);
+              }
+            });
+          }
+          for (std::thread& thread : threads) thread.join();
+          EXPECT_TRUE(got == want) << level.name << ", " << chunks << " chunks";
+        }
+      }
+    }
+  }
+  for (const auto& counter : shared->counters) EXPECT_EQ(counter.arrived, 0);
 }
 
 // Chunks that write something.

@@ -2,103 +2,16 @@
 //
 // The result of a query row is a function of position -> (K, V): tiles of 64 positions and splits
 // of 8 tiles, both absolute, are folded in order (kernel contract in attention_tile.h). Chunks
-// differ only in which rows and heads share the loads of a tile.
+// differ only in which rows and heads share the loads of a tile, and in who computes which splits.
 #include "cpu/kernels/attention_tile.h"
+#include "cpu/kernels/attention_work.h"
 #include "cpu/kernels/convert.h"
 
 namespace arion::cpu::ARION_ISA {
 namespace {
 
-// Query rows that share a tile: enough for all but the first pass to find it in the L1 cache.
-constexpr int kMaxQueries = 32;
 constexpr int kMaxHeadDim = 512;
 constexpr int kChunksPerWorker = 6;  // enough for even loads
-
-// Rows of one run that are worked on together, from `begin` on.
-Range next_group(const RowSet& rows, int begin, int most) {
-  int end = begin + 1;
-  while (end < rows.count && end - begin < most && rows.run[end] == rows.run[begin]) ++end;
-  return {begin, end};
-}
-
-// The work of a step in order: groups of rows, kv heads, parts of the query rows of a pair of both.
-// One such part is a unit; it belongs to the chunk that its middle lies in.
-class Work {
- public:
-  Work(const AttentionArgs& args, const StepInput& input)
-      : attributes_(args.attributes),
-        rows_(input.rows(args.rows)),
-        group_heads_(attributes_.heads / attributes_.kv_heads) {
-    for_groups([&](Range group) {
-      total_ += static_cast<float>(attributes_.kv_heads) * pair_keys(group);
-      pairs_ += attributes_.kv_heads;
-    });
-  }
-
-  // Keys that all query rows look at.
-  float keys() const { return total_; }
-
-  // Calls use(rows, kv head, query rows among those of the pair) for the units of a chunk.
-  template <typename Use>
-  void for_units(int chunk, int chunks, int workers, const Use& use) const {
-    const float size = total_ / static_cast<float>(chunks);
-    const auto chunk_of = [&](float keys) {
-      const int owner = static_cast<int>(keys / size);
-      return owner < chunks ? owner : chunks - 1;
-    };
-    float start = 0;
-    for_groups([&](Range group) {
-      const float keys = pair_keys(group);
-      const int queries = (group.end - group.begin) * group_heads_;
-      const int parts = parts_of_pair(queries, keys / size, workers);
-      const float unit = keys / static_cast<float>(parts);
-      for (int head = 0; head < attributes_.kv_heads; ++head, start += keys) {
-        if (chunk_of(start) > chunk) return;
-        if (chunk_of(start + keys) < chunk) continue;
-        for (int part = 0; part < parts; ++part) {
-          const float middle = start + (static_cast<float>(part) + 0.5f) * unit;
-          if (chunk_of(middle) == chunk) use(group, head, part_of(queries, part, parts));
-        }
-      }
-    });
-  }
-
- private:
-  template <typename Use>
-  void for_groups(const Use& use) const {
-    const int most = kMaxQueries / group_heads_ < 1 ? 1 : kMaxQueries / group_heads_;
-    for (int begin = 0; begin < rows_.count;) {
-      const Range group = next_group(rows_, begin, most);
-      use(group);
-      begin = group.end;
-    }
-  }
-
-  // Keys that the query rows of a group look at in one kv head, by what its last row sees.
-  float pair_keys(Range group) const {
-    const int position = rows_.position[group.end - 1];
-    const int seen = position + 1 - first_visible(position, attributes_.window);
-    return static_cast<float>(seen) * static_cast<float>((group.end - group.begin) * group_heads_);
-  }
-
-  // As many as are of the size of a chunk, if each fills a pass over K and V; more only where some
-  // worker would have none.
-  int parts_of_pair(int queries, float chunks_of_pair, int workers) const {
-    const int least = (queries + kMaxQueries - 1) / kMaxQueries;
-    const int full = queries / kPassRows;
-    const int needed = (workers + pairs_ - 1) / pairs_;
-    int most = full > needed ? full : needed;
-    most = most < queries ? most : queries;
-    const int parts = static_cast<int>(chunks_of_pair + 0.5f);
-    return parts < least ? least : parts < most ? parts : most > least ? most : least;
-  }
-
-  const AttentionAttributes& attributes_;
-  const RowSet& rows_;
-  int group_heads_;
-  int pairs_ = 0;
-  float total_ = 0;
-};
 
 int chunks(const void* args, const StepInput& input, int workers) {
   const auto& a = *static_cast<const AttentionArgs*>(args);
@@ -166,7 +79,7 @@ void attend_rows(QueryRow* rows, const TileBlocks& tile, const AttentionAttribut
            keys.end < all.end ? keys.end : all.end};
   }
   scores<Kv, R>(rows, tile, seen_keys(rows, R), a.head_dim, a.scale);
-  for (int r = 0; r < R; ++r) softmax(rows[r], a.head_dim);
+  softmax_rows<R>(rows, a.head_dim);
   if (R == 1 || all.begin >= all.end) {
     for (int r = 0; r < R; ++r) add_values<Kv, 1>(rows + r, tile, rows[r].keys, a.head_dim);
     return;
@@ -200,12 +113,14 @@ void attend_tile(const Unit& unit, const TileBlocks& tile) {
   }
 }
 
+// Computes the tiles of a split; its state is in the query rows afterwards.
 template <typename Kv>
-void attend(const Unit& unit) {
-  const int head_dim = unit.args->attributes.head_dim;
-  const int first = unit.queries[0].first_visible;
+void attend_split(const Unit& unit, int split) {
+  const int first = unit.queries[0].first_visible / kTileKeys;
   const int last = unit.queries[unit.count - 1].position;
-  for (int tile = first / kTileKeys; tile <= last / kTileKeys; ++tile) {
+  const int end = (split + 1) * kSplitTiles;
+  for (int tile = first > split * kSplitTiles ? first : split * kSplitTiles;
+       tile < end && tile <= last / kTileKeys; ++tile) {
     const int start = tile * kTileKeys;
     for (int i = 0; i < unit.count; ++i) {
       QueryRow& query = unit.queries[i];
@@ -217,9 +132,17 @@ void attend(const Unit& unit) {
     if (keys.begin < keys.end) {
       attend_tile<Kv>(unit, find_blocks(unit, tile, keys, last / kBlockTokens));
     }
-    if ((tile + 1) % kSplitTiles == 0 || tile == last / kTileKeys) {
-      for (int i = 0; i < unit.count; ++i) fold_split(unit.queries[i], head_dim);
-    }
+  }
+}
+
+void attend_split(const Unit& unit, int split) {
+  switch (unit.kv->type) {
+    case DType::f32:
+      return attend_split<KvF32>(unit, split);
+    case DType::f16:
+      return attend_split<KvF16>(unit, split);
+    case DType::bf16:
+      return attend_split<KvBf16>(unit, split);
   }
 }
 
@@ -229,10 +152,9 @@ void init_query(QueryRow& query, const Unit& unit, int index, float* scratch) {
   query.p = scratch + static_cast<size_t>(index) * (kTileKeys + 2 * dim);
   query.split_acc = query.p + kTileKeys;
   query.acc = query.split_acc + dim;
-  for (int d = 0; d < 2 * dim; d += kLanes) F32::zero().store(query.split_acc + d);
-  query.split_max = query.max = kNegativeInfinity;
-  query.split_sum = query.sum = 0;
-  query.split_is_empty = true;
+  for (int d = 0; d < dim; d += kLanes) F32::zero().store(query.acc + d);
+  query.max = kNegativeInfinity;
+  query.sum = 0;
   query.position = unit.input->rows(unit.args->rows).position[query.row];
   query.first_visible = first_visible(query.position, a.window);
 }
@@ -246,9 +168,84 @@ void finish_query(const QueryRow& query, const AttentionArgs& args, int worker) 
                 query.row);
 }
 
-// Some of the query rows of a group of rows that read one kv head: row by row, its heads.
-void run_unit(const AttentionArgs& args, const StepInput& input, Range group, int kv_head,
-              Range part, const Worker& worker) {
+// Computes the splits of a share one after the other and folds each.
+void fold_splits(const Unit& unit, Range splits) {
+  const int head_dim = unit.args->attributes.head_dim;
+  for (int i = 0; i < unit.count; ++i) begin_split(unit.queries[i], head_dim);
+  for (int split = splits.begin; split < splits.end; ++split) {
+    attend_split(unit, split);
+    for (int i = 0; i < unit.count; ++i) {
+      fold_split(unit.queries[i], head_dim);
+      begin_split(unit.queries[i], head_dim);
+    }
+  }
+}
+
+// The memory of a pair: the states of all its splits, query row by query row.
+class PairMemory {
+ public:
+  PairMemory(std::byte* begin, const Unit& unit, Range all_splits)
+      : begin_(begin),
+        state_bytes_(SplitState::bytes(unit.args->attributes.head_dim)),
+        first_(all_splits.begin),
+        queries_(unit.count) {}
+
+  SplitState& state(int split, int query) const {
+    const auto index = static_cast<size_t>((split - first_) * queries_ + query);
+    return *reinterpret_cast<SplitState*>(begin_ + index * state_bytes_);
+  }
+
+ private:
+  std::byte* begin_;
+  size_t state_bytes_;
+  int first_, queries_;
+};
+
+// Computes the splits of a share into the memory of the pair.
+void leave_splits(const Unit& unit, Range splits, const PairMemory& memory) {
+  QueryRow* const end = unit.queries + unit.count;
+  for (int split = splits.begin; split < splits.end; ++split) {
+    int next = 0;
+    for (QueryRow* query = unit.queries; query != end; ++query) {
+      query->split_acc = memory.state(split, next++).acc();
+      begin_split(*query, unit.args->attributes.head_dim);
+    }
+    attend_split(unit, split);
+    next = 0;
+    for (const QueryRow* query = unit.queries; query != end; ++query) {
+      SplitState& state = memory.state(split, next++);
+      state.max = query->split_max;
+      state.sum = query->split_sum;
+      state.is_empty = query->split_is_empty;
+    }
+  }
+}
+
+// Folds what all chunks left in the memory of the pair.
+void fold_left(const Unit& unit, Range splits, const PairMemory& memory) {
+  for (int i = 0; i < unit.count; ++i) {
+    QueryRow& query = unit.queries[i];
+    for (int split = splits.begin; split < splits.end; ++split) {
+      SplitState& state = memory.state(split, i);
+      query.split_acc = state.acc();
+      query.split_max = state.max;
+      query.split_sum = state.sum;
+      query.split_is_empty = state.is_empty;
+      fold_split(query, unit.args->attributes.head_dim);
+    }
+  }
+}
+
+// True for the last of `sharers` chunks, which then sees what the others wrote.
+bool is_last_to_arrive(SharedScratch& shared, int pair, int sharers) {
+  std::atomic<int>& arrived = shared.counters[pair].arrived;
+  if (arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < sharers) return false;
+  arrived.store(0, std::memory_order_relaxed);  // for the next step, behind a barrier
+  return true;
+}
+
+void run_share(const AttentionArgs& args, const StepInput& input, const Share& share,
+               size_t pair_bytes, const Worker& worker) {
   const AttentionAttributes& a = args.attributes;
   QueryRow queries[kMaxQueries];
   float* scratch = reinterpret_cast<float*>(worker.scratch);
@@ -256,37 +253,36 @@ void run_unit(const AttentionArgs& args, const StepInput& input, Range group, in
   Unit unit{.args = &args,
             .input = &input,
             .kv = &kv,
-            .blocks = input.block_table(input.rows(args.rows).run[group.begin], a.kv_group),
-            .kv_head = kv_head,
+            .blocks = input.block_table(input.rows(args.rows).run[share.rows.begin], a.kv_group),
+            .kv_head = share.kv_head,
             .queries = queries,
             .count = 0};
   const int group_heads = a.heads / a.kv_heads;
-  for (int i = part.begin; i < part.end; ++i) {
+  for (int i = share.queries.begin; i < share.queries.end; ++i) {
     QueryRow& query = queries[unit.count];
-    query.row = group.begin + i / group_heads;
-    query.head = kv_head * group_heads + i % group_heads;
+    query.row = share.rows.begin + i / group_heads;
+    query.head = share.kv_head * group_heads + i % group_heads;
     query.q =
         f32_row(args.q, worker.index, a.heads * a.head_dim, query.row) + query.head * a.head_dim;
     init_query(query, unit, unit.count++, scratch);
   }
-  switch (kv.type) {
-    case DType::f32:
-      attend<KvF32>(unit);
-      break;
-    case DType::f16:
-      attend<KvF16>(unit);
-      break;
-    case DType::bf16:
-      attend<KvBf16>(unit);
-      break;
+  if (share.sharers == 1) {
+    fold_splits(unit, share.splits);
+  } else {
+    const PairMemory memory(worker.shared->bytes + static_cast<size_t>(share.pair) * pair_bytes,
+                            unit, share.all_splits);
+    leave_splits(unit, share.splits, memory);
+    if (!is_last_to_arrive(*worker.shared, share.pair, share.sharers)) return;
+    fold_left(unit, share.all_splits, memory);
   }
   for (int i = 0; i < unit.count; ++i) finish_query(queries[i], args, worker.index);
 }
 
 void run(const void* args, const StepInput& input, int chunk, int chunks, const Worker& worker) {
   const auto& a = *static_cast<const AttentionArgs*>(args);
-  Work(a, input).for_units(chunk, chunks, worker.count, [&](Range group, int kv_head, Range part) {
-    run_unit(a, input, group, kv_head, part, worker);
+  const Work work(a, input);
+  work.for_shares(chunk, chunks, worker, [&](const Share& share) {
+    run_share(a, input, share, work.pair_bytes(), worker);
   });
 }
 

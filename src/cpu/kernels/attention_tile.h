@@ -39,9 +39,9 @@ struct TileBlocks {
 
 // Rows that share the loads of a tile, and accumulators that fit into the registers of each level.
 #if defined(ARION_ISA_avx512)
-inline constexpr int kPassRows = 6, kAccumulators = 24;
+inline constexpr int kPassRows = 6, kAccumulators = 24, kSoftmaxRows = 3;
 #else
-inline constexpr int kPassRows = 4, kAccumulators = 4;
+inline constexpr int kPassRows = 4, kAccumulators = 4, kSoftmaxRows = 2;
 #endif
 
 // Blocks lie anywhere, so no stream of the hardware goes on from one to the next: what is read of a
@@ -101,42 +101,64 @@ alignas(64) inline constexpr int32_t kLaneIndex[kLanes] = {0, 1, 2,  3,  4,  5, 
                                                            8, 9, 10, 11, 12, 13, 14, 15};
 
 // Scores to probabilities relative to the running maximum, which may grow: then what the split has
-// gathered so far shrinks by alpha. Invisible keys get 0.
-inline void softmax(QueryRow& row, int head_dim) {
-  F32 s[kTileBlocks];
-  static_for<kTileBlocks>([&](auto b)
-                              ARION_INLINE_LAMBDA { s[b] = F32::load(row.p + b * kBlockTokens); });
-  if (row.keys.begin > 0 || row.keys.end < kTileKeys) {
-    static_for<kTileBlocks>([&](auto b) ARION_INLINE_LAMBDA {
-      const I32 key = I32::load(kLaneIndex) + I32::set1(b * kBlockTokens);
-      const Mask visible =
-          less(I32::set1(row.keys.begin - 1), key) & less(key, I32::set1(row.keys.end));
-      s[b] = select(visible, s[b], F32::set1(kNegativeInfinity));
-    });
-  }
-  const float tile_max = reduce_max(max(max(s[0], s[1]), max(s[2], s[3])));
-  const float new_max = row.split_max > tile_max ? row.split_max : tile_max;
-  F32 p[kTileBlocks];
-  static_for<kTileBlocks>([&](auto b) ARION_INLINE_LAMBDA {
-    p[b] = exp_nonpositive(s[b] - F32::set1(new_max));
-    p[b].store(row.p + b * kBlockTokens);
-  });
-  const float tile_sum = reduce_add((p[0] + p[1]) + (p[2] + p[3]));
-  if (row.split_is_empty) {
-    row.split_sum = tile_sum;
-  } else if (new_max == row.split_max) {  // alpha = exp(0) = 1
-    row.split_sum = row.split_sum + tile_sum;
-  } else {
-    alignas(64) float alpha[kLanes];
-    const F32 factor = exp_nonpositive(F32::set1(row.split_max) - F32::set1(new_max));
-    factor.store(alpha);
-    row.split_sum = row.split_sum * alpha[0] + tile_sum;
-    for (int d = 0; d < head_dim; d += kLanes) {
-      (F32::load(row.split_acc + d) * factor).store(row.split_acc + d);
+// gathered so far shrinks by alpha. Invisible keys get 0. The chains of R rows hide one another's
+// latency.
+template <int R>
+ARION_INLINE void softmax(QueryRow* rows, int head_dim) {
+  F32 s[R][kTileBlocks];
+  float new_max[R], tile_sum[R];
+  static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
+    const QueryRow& row = rows[r];
+    static_for<kTileBlocks>(
+        [&](auto b) ARION_INLINE_LAMBDA { s[r][b] = F32::load(row.p + b * kBlockTokens); });
+    if (row.keys.begin > 0 || row.keys.end < kTileKeys) {
+      static_for<kTileBlocks>([&](auto b) ARION_INLINE_LAMBDA {
+        const I32 key = I32::load(kLaneIndex) + I32::set1(b * kBlockTokens);
+        const Mask visible =
+            less(I32::set1(row.keys.begin - 1), key) & less(key, I32::set1(row.keys.end));
+        s[r][b] = select(visible, s[r][b], F32::set1(kNegativeInfinity));
+      });
     }
-  }
-  row.split_max = new_max;
-  row.split_is_empty = false;
+  });
+  static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
+    const float tile_max = reduce_max(max(max(s[r][0], s[r][1]), max(s[r][2], s[r][3])));
+    new_max[r] = rows[r].split_max > tile_max ? rows[r].split_max : tile_max;
+  });
+  static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
+    static_for<kTileBlocks>([&](auto b) ARION_INLINE_LAMBDA {
+      s[r][b] = exp_nonpositive(s[r][b] - F32::set1(new_max[r]));
+      s[r][b].store(rows[r].p + b * kBlockTokens);
+    });
+  });
+  static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
+    tile_sum[r] = reduce_add((s[r][0] + s[r][1]) + (s[r][2] + s[r][3]));
+  });
+  static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
+    QueryRow& row = rows[r];
+    if (row.split_is_empty) {
+      row.split_sum = tile_sum[r];
+    } else if (new_max[r] == row.split_max) {  // alpha = exp(0) = 1
+      row.split_sum = row.split_sum + tile_sum[r];
+    } else {
+      alignas(64) float alpha[kLanes];
+      const F32 factor = exp_nonpositive(F32::set1(row.split_max) - F32::set1(new_max[r]));
+      factor.store(alpha);
+      row.split_sum = row.split_sum * alpha[0] + tile_sum[r];
+      for (int d = 0; d < head_dim; d += kLanes) {
+        (F32::load(row.split_acc + d) * factor).store(row.split_acc + d);
+      }
+    }
+    row.split_max = new_max[r];
+    row.split_is_empty = false;
+  });
+}
+
+// The same for any number of rows.
+template <int R>
+void softmax_rows(QueryRow* rows, int head_dim) {
+  int r = 0;
+  for (; r + kSoftmaxRows <= R; r += kSoftmaxRows) softmax<kSoftmaxRows>(rows + r, head_dim);
+  if constexpr (R % kSoftmaxRows != 0) softmax<R % kSoftmaxRows>(rows + r, head_dim);
 }
 
 // split_acc[d] = fma(p[j], v[j][d], split_acc[d]) for j ascending in `keys`, C vectors of d.
@@ -197,6 +219,14 @@ void add_values(QueryRow* rows, const TileBlocks& tile, Range keys, int head_dim
   if (d < head_dim) add_columns<Kv, R, 1, true>(rows, tile, keys, head_dim, d);
 }
 
+// Makes the row ready for a new split.
+inline void begin_split(QueryRow& row, int head_dim) {
+  for (int d = 0; d < head_dim; d += kLanes) F32::zero().store(row.split_acc + d);
+  row.split_max = kNegativeInfinity;
+  row.split_sum = 0;
+  row.split_is_empty = true;
+}
+
 // Folds the finished split into the result so far.
 inline void fold_split(QueryRow& row, int head_dim) {
   if (row.split_is_empty) return;
@@ -212,11 +242,7 @@ inline void fold_split(QueryRow& row, int head_dim) {
   for (int d = 0; d < head_dim; d += kLanes) {
     const F32 split = F32::load(row.split_acc + d) * split_factor;
     (F32::load(row.acc + d) * old_factor + split).store(row.acc + d);
-    F32::zero().store(row.split_acc + d);
   }
-  row.split_max = kNegativeInfinity;
-  row.split_sum = 0;
-  row.split_is_empty = true;
 }
 
 }  // namespace
