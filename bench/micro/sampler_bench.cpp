@@ -4,7 +4,6 @@
 //
 // Alternating runs of a read of all logits and of Sampler::sample on every row, on the same
 // threads. Prints the median time of both and the median ratio of the two in a run.
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -13,11 +12,13 @@
 #include <vector>
 
 #include "base/worker_pool.h"
+#include "percentile.h"
 #include "sample/sampler.h"
 
 namespace {
 
 using namespace arion;
+using app::median;
 
 constexpr int kRepeats = 15;
 constexpr size_t kHistory = 1000;  // tokens
@@ -61,11 +62,6 @@ double milliseconds(WorkerPool& pool, int rows, const auto& job) {
   });
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
       .count();
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 uint64_t read(const float* row, size_t count) {

@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -19,11 +18,13 @@
 #include "base/error.h"
 #include "engine/event_queue.h"
 #include "load_options.h"
+#include "percentile.h"
 #include "server/server.h"
 
 namespace arion {
 namespace {
 
+using app::median;
 using Seconds = std::chrono::duration<double>;
 
 struct Load {
@@ -82,11 +83,6 @@ double server_speed(uint16_t port, const Load& load) {
     });
   }
   return load.streams * load.tokens / Seconds(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 void run(const std::string& path, const Load& load, int rounds, int threads) {
