@@ -117,9 +117,11 @@ Answer print_answer(ChatSession& session, const std::string& prompt, const Answe
 }
 
 void log_speed(LogLevel level, const Answer& answer) {
-  log(level, "prompt {} tokens, {:.1f} tokens/s; answer {} tokens, {:.1f} tokens/s; seed {}",
-      answer.prompt_tokens.size(), answer.prompt_tokens_per_s(), answer.tokens.size(),
-      answer.decode_tokens_per_s(), answer.summary.seed);
+  log(level,
+      "prompt {} tokens, {} of them known, {:.1f} tokens/s; answer {} tokens, {:.1f} tokens/s; "
+      "seed {}",
+      answer.prompt_tokens.size(), answer.summary.cached_tokens, answer.prompt_tokens_per_s(),
+      answer.tokens.size(), answer.decode_tokens_per_s(), answer.summary.seed);
 }
 
 const Chat::Command Chat::kCommands[] = {
@@ -136,6 +138,7 @@ const Chat::Command Chat::kCommands[] = {
      &Chat::regenerate},
     {"tokens", "", "how much of the context is used", true, &Chat::tokens},
     {"speed", "", "how fast the last answer was", false, &Chat::speed},
+    {"quit", "", "end the chat, as Ctrl-D does", false, &Chat::quit},
 };
 
 Chat::Chat(ChatSession& session, AnswerSettings settings, ChatOptions options)
@@ -172,6 +175,7 @@ void Chat::run() {
       case ReadOutcome::message:
         is_warned = false;
         take(line);
+        if (has_quit_) return;
     }
   }
 }
@@ -294,6 +298,10 @@ void Chat::tokens(const std::string&) {
   const size_t used = session_.count_tokens();
   const auto all = static_cast<size_t>(session_.context_tokens());
   say(fmt::format("{} of {} tokens used, {} free", used, all, all - std::min(used, all)));
+}
+
+void Chat::quit(const std::string&) {
+  has_quit_ = true;
 }
 
 void Chat::speed(const std::string&) {

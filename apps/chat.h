@@ -62,6 +62,7 @@ class Chat {
   void regenerate(const std::string&);
   void tokens(const std::string&);
   void speed(const std::string&);
+  void quit(const std::string&);
 
   ChatSession& session_;
   AnswerSettings settings_;
@@ -70,6 +71,7 @@ class Chat {
   std::optional<LineEditor> editor_;  // on a terminal that can be edited on
   HistoryFile history_;
   std::optional<Answer> last_;
+  bool has_quit_ = false;
 };
 
 }  // namespace arion::app

@@ -28,7 +28,8 @@ double per_second(size_t tokens, int64_t microseconds) {
 }  // namespace
 
 double Answer::prompt_tokens_per_s() const {
-  return per_second(prompt_tokens.size(), summary.prompt_us);
+  return per_second(prompt_tokens.size() - static_cast<size_t>(summary.cached_tokens),
+                    summary.prompt_us);
 }
 
 double Answer::decode_tokens_per_s() const {

@@ -38,7 +38,8 @@ struct Answer {
   FinishReason finish = FinishReason::none;
   RequestSummary summary;
 
-  // 0 where no time passed. The first token comes out of the prompt's last step.
+  // 0 where no time passed. Of the prompt what was computed, without what was known from before.
+  // The first token comes out of the prompt's last step.
   double prompt_tokens_per_s() const;
   double decode_tokens_per_s() const;
 };

@@ -32,13 +32,13 @@ std::vector<BatchRequest> open_requests(std::vector<BatchRequest> requests,
     fail(ErrorCode::usage, "OUT holds {} answers to requests that IN does not have",
          file.answered().size() - known);
   }
-  if (known > 0) log(LogLevel::info, "{} requests were answered before", known);
+  if (known > 0) log(LogLevel::info, "answered before: {}", known);
   return requests;
 }
 
 void report(const BatchCounts& counts, double seconds, const BatchOptions& options) {
   log(LogLevel::info,
-      "{} answers in {:.1f} s: {} tokens of prompts, {} of answers, {:.1f} per second",
+      "answers: {} in {:.1f} s; {} tokens of prompts, {} of answers, {:.1f} per second",
       counts.answered, seconds, counts.prompt_tokens, counts.completion_tokens,
       static_cast<double>(counts.completion_tokens) / std::max(seconds, 1e-9));
   if (counts.refused > 0) {

@@ -59,6 +59,12 @@ TEST_F(ChatTerminal, HelpListsTheCommandsAndUnknownOnesNameIt) {
   EXPECT_EQ(program_->wait_for_end(), 0);
 }
 
+TEST_F(ChatTerminal, QuitEndsIt) {
+  start();
+  program_->type("/quit\r");
+  EXPECT_EQ(program_->wait_for_end(), 0);
+}
+
 TEST_F(ChatTerminal, SavedConversationsAreReadByRender) {
   start({"-n", "4", "--temp", "0"});
   say("ab");
