@@ -225,6 +225,17 @@ TEST(Connections, MayAskBeforeTheySendABody) {
   EXPECT_EQ(client.get("/health", "", "HEAD").status, 200);
 }
 
+TEST(Connections, OfHttp10GetNoInterimReply) {
+  TestServer server;
+  HttpClient client(server.port());
+  client.send(
+      "POST /v1/completions HTTP/1.0\r\nContent-Length: 14\r\nExpect: 100-continue\r\n\r\n"
+      R"({"prompt":"A"})");
+  EXPECT_TRUE(client.wait_for("\r\n\r\n"));
+  EXPECT_FALSE(client.has_received("100 Continue"));
+  EXPECT_EQ(client.read().status, 200);
+}
+
 TEST(Connections, ThatAreTooSlowAreClosed) {
   ServerOptions options = quick_options();
   options.http.header_timeout = options.http.idle_timeout = options.http.body_timeout = 100ms;

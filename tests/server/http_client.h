@@ -81,9 +81,14 @@ class HttpClient {
          std::to_string(body.size()) + "\r\n" + std::string(headers) + "\r\n" + std::string(body));
   }
 
+  // Whether `text` is in what has come and was not read.
+  bool has_received(std::string_view text) const {
+    return received_.find(text) != std::string::npos;
+  }
+
   // Waits until `text` has come.
   bool wait_for(std::string_view text) {
-    while (received_.find(text) == std::string::npos) {
+    while (!has_received(text)) {
       if (!receive()) return false;
     }
     return true;

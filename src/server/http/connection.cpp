@@ -140,7 +140,8 @@ void Connection::on_head(error_code error) {
   set_time_limit(host_.options.body_timeout);
   if (const auto length = parser_->content_length()) count_body(static_cast<size_t>(*length));
   if (host_.bodies_bytes > host_.options.max_bodies_bytes) return refuse_body();
-  if (lower(view(message[http::field::expect])) == "100-continue") {
+  // HTTP/1.0 knows no interim replies: its clients would take one for the answer.
+  if (!is_http_1_0_ && lower(view(message[http::field::expect])) == "100-continue") {
     out_ += "HTTP/1.1 100 Continue\r\n\r\n";
     write_next();
   }
