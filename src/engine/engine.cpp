@@ -232,7 +232,10 @@ void Engine::sample() {
 void Engine::fail_runs(const BatchPlan& plan, const std::string& message) {
   for (const Run& run : plan.runs) {
     RequestState& state = *requests_.at(run.sequence->id);
-    if (state.sequence().state == Sequence::State::finished) continue;
+    if (state.sequence().state == Sequence::State::finished) {
+      state.flush();  // its last event may have been sent before the failure
+      continue;
+    }
     state.sequence().state = Sequence::State::finished;
     state.finish(FinishReason::error, message);
   }
