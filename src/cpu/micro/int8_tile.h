@@ -23,6 +23,7 @@ union RowTerms {
   int32_t start[2][kTileRows];   // a, d32s, e32: z * neg_sum in [0];  d16, e16: z * neg_sum_half
   float sum[kTileRows];          // b, d32: a * float(-neg_sum)
   float half_sum[2][kTileRows];  // d16m: float(neg_sum_half)
+  int32_t halves[kTileRows];     // d16m of 16-bit pairs: neg_sum_half
 };
 
 template <Codec kCodec, ScaleMode kMode>
@@ -33,6 +34,12 @@ ARION_INLINE void fill_terms(const Int8Tile* tiles, int rows, int blocks, int ze
     if constexpr (kMode == ScaleMode::b || kMode == ScaleMode::d32) {
       const F32 sum = to_f32(I32::zero() - I32::load_first(tiles[b].neg_sum, rows));
       (F32::load_first(tiles[b].scale, rows) * sum).store(terms[b].sum);
+#if defined(ARION_ISA_avx512)
+    } else if constexpr (kMode == ScaleMode::d16m) {
+      const auto& halves = tiles[b].neg_sum_half;
+      pair_halves(I32::load_first(halves[0], rows), I32::load_first(halves[1], rows))
+          .store(terms[b].halves);
+#endif
     } else if constexpr (kHasHalves<kMode>) {
       for (int h = 0; h < 2; ++h) {
         const I32 sum = I32::load_first(tiles[b].neg_sum_half[h], rows);
@@ -98,7 +105,7 @@ ARION_INLINE I32 first_sum(const BlockRows& rows, int row, int half) {
 
 // Adds one block to the accumulator of a row: the sums of its halves or, in modes without them, of
 // the whole block in sum[0].
-template <ScaleMode kMode>
+template <Codec kCodec, ScaleMode kMode>
 ARION_INLINE F32 add_block(F32 acc, const BlockScales& scales, const BlockRows& rows, int row,
                            const I32 (&sum)[2]) {
   const F32 scale = F32::set1(rows.scale[row]);
@@ -109,6 +116,17 @@ ARION_INLINE F32 add_block(F32 acc, const BlockScales& scales, const BlockRows& 
     }
     return acc;
   }
+#if defined(ARION_ISA_avx512)
+  if constexpr (kPairsHalves<kCodec, kMode>) {
+    const I32 both = dot2(pair_halves(sum[0], sum[1]), scales.s);
+    acc = fma(scales.d * scale, to_f32(both), acc);
+    if constexpr (kMode == ScaleMode::d16m) {
+      const I32 min = dot2(I32::set1(rows.start[row]), scales.mins);
+      acc = fma(scales.m * scale, to_f32(min), acc);
+    }
+    return acc;
+  }
+#endif
   // |s * sum| <= 128 * 16 * 32 * 127 < 2^23 in d16, less in d16m: products and sum are exact.
   const F32 low = scales.s0 * to_f32(sum[0]);
   acc = fma(scales.d * scale, fma(scales.s1, to_f32(sum[1]), low), acc);
@@ -133,8 +151,8 @@ ARION_INLINE void int8_block(F32* acc, const Bytes (&v)[8], const BlockScales& s
     dot_rows<kCodec, half * kVectors, kVectors>(dot[half], v, q);
   });
   static_for<G>([&](auto g) ARION_INLINE_LAMBDA {
-    acc[kRow + g] = add_block<kMode>(acc[kRow + g], scales, rows, kRow + g,
-                                     {dot[0][g], dot[8 / kVectors - 1][g]});
+    acc[kRow + g] = add_block<kCodec, kMode>(acc[kRow + g], scales, rows, kRow + g,
+                                             {dot[0][g], dot[8 / kVectors - 1][g]});
   });
 }
 
@@ -233,7 +251,7 @@ ARION_INLINE void shared_block(F32 (&acc)[R][T], const std::byte* base, size_t p
   static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
     const BlockScales scales = load_scales<kCodec, kMode>(base + r * panel_stride, block, table);
     static_for<T>([&](auto t) ARION_INLINE_LAMBDA {
-      acc[r][t] = add_block<kMode>(acc[r][t], scales, rows, t, sum[r][t]);
+      acc[r][t] = add_block<kCodec, kMode>(acc[r][t], scales, rows, t, sum[r][t]);
     });
   });
 }

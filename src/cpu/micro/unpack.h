@@ -101,12 +101,24 @@ template <ScaleMode kMode>
 inline constexpr bool kHasHalves =
     kMode == ScaleMode::d16 || kMode == ScaleMode::d16m || kMode == ScaleMode::e16;
 
+// Modes whose sums over halves fit 16 bits, and so one instruction that multiplies pairs of them by
+// the scales: |sum q * c| <= 16 * 7 * 127.
+#if defined(ARION_ISA_avx512)
+template <Codec kCodec, ScaleMode kMode>
+inline constexpr bool kPairsHalves = kMode == ScaleMode::d16m ||
+                                     (kMode == ScaleMode::d16 && kCodec == Codec::c3);
+#else
+template <Codec kCodec, ScaleMode kMode>
+inline constexpr bool kPairsHalves = false;
+#endif
+
 // What multiplies and offsets the codes of one block, by row.
 struct BlockScales {
-  F32 d;       // a, b: d    d32, d32s: d * s    d16, d16m: d    e32: the scale
-  F32 m;       // b: m       d32: -(dmin * m)    d16m: dmin
-  F32 s0, s1;  // d16, d16m, e16: the scales of columns 0-15 and 16-31
-  F32 m0, m1;  // d16m: the minima of columns 0-15 and 16-31
+  F32 d;        // a, b: d    d32, d32s: d * s    d16, d16m: d    e32: the scale
+  F32 m;        // b: m       d32: -(dmin * m)    d16m: dmin
+  F32 s0, s1;   // d16, d16m, e16: the scales of columns 0-15 and 16-31
+  F32 m0, m1;   // d16m: the minima of columns 0-15 and 16-31
+  I32 s, mins;  // the same as pairs of 16 bits where kPairsHalves
 };
 
 // 2^(e - 128): half an E8M0 number, subnormal for 0 and 1.
@@ -166,6 +178,16 @@ ARION_INLINE BlockScales load_scales(const std::byte* superblock, int block,
     scales.m0 = to_f32(shr<4>(first));
     scales.m1 = to_f32(shr<4>(second));
   }
+#if defined(ARION_ISA_avx512)
+  if constexpr (kPairsHalves<kCodec, kMode> && kMode == d16) {
+    scales.s = pair_halves(load_i8(reinterpret_cast<const int8_t*>(pair)),
+                           load_i8(reinterpret_cast<const int8_t*>(pair) + kLanes));
+  } else if constexpr (kPairsHalves<kCodec, kMode>) {
+    const I32 both = load_u8(pair) | shl<16>(load_u8(pair + kLanes)), low = I32::set1(0x000f000f);
+    scales.s = both & low;
+    scales.mins = shr<4>(both) & low;
+  }
+#endif
   return scales;
 }
 

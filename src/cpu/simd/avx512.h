@@ -251,6 +251,15 @@ template <int N>
 ARION_INLINE Bytes shl_and(Bytes a, Bytes mask) {
   return {_mm512_and_si512(_mm512_slli_epi32(a.v, N), mask.v)};
 }
+// Per 32-bit element the low halves of two numbers: `low`, then `high`.
+ARION_INLINE I32 pair_halves(I32 low, I32 high) {
+  const __m512i of_lane = _mm512_set4_epi32(0x0d0c0000, 0x09080000, 0x05040000, 0x01000000);
+  return {_mm512_mask_shuffle_epi8(low.v, 0xcccc'cccc'cccc'cccc, high.v, of_lane)};
+}
+// Per 32-bit element the sum of the products of the halves, exact.
+ARION_INLINE I32 dot2(I32 a, I32 b) {
+  return {_mm512_madd_epi16(a.v, b.v)};
+}
 ARION_INLINE I32 broadcast_quad(const int8_t* quad) {
   int32_t bits;
   __builtin_memcpy(&bits, quad, sizeof bits);
