@@ -107,6 +107,10 @@ bool replace_matches(const Pattern& pattern, const std::string& content, std::st
   pattern.find(text, matches);
   if (matches.empty()) return true;
   check_growth(text.size(), text.size() + matches.size() * content.size());
+  // The content stands where the last character of the match stood.
+  const TextRange first = matches[0];
+  const bool drops_start = first.begin == 0 && first.end > 0 &&
+                           (content.empty() || first.end > decode_utf8(text).length);
   std::string out;
   size_t at = 0;
   for (const TextRange& match : matches) {
@@ -116,7 +120,6 @@ bool replace_matches(const Pattern& pattern, const std::string& content, std::st
   }
   out.append(text, at);
   text = std::move(out);
-  const bool drops_start = matches[0].begin == 0 && matches[0].end > 0 && content.empty();
   return !drops_start;
 }
 
