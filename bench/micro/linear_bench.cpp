@@ -153,7 +153,8 @@ class Bench {
         std::atomic<int> next{threads};
         seconds += pair_.run(threads, [&](int id) {
           for (int chunk = id; chunk < chunks; chunk = next.fetch_add(1)) {
-            kernel.run(&args, input, chunk, chunks, {id, scratch_[id].data()});
+            kernel.run(&args, input, chunk, chunks,
+                       {.index = id, .count = threads, .scratch = scratch_[id].data()});
           }
         });
       }
