@@ -22,6 +22,7 @@ using test::TestWeights;
 // y of the int8 kernels: per block one exact integer and one fixed sequence of fma.
 float expected_int8(const TestWeights& w, const TestActivations& x, int row, int feature) {
   float y = 0;
+  float of_block = 0;  // d16: without d
   for (int c = 0; c < w.cols; c += 32) {
     const Int8Tile& tile = x.tile(row, c / 32);
     const int lane = row % 16;
@@ -74,7 +75,8 @@ float expected_int8(const TestWeights& w, const TestActivations& x, int row, int
       default: {  // d16
         const int t = static_cast<int8_t>(part.s[2 * b]) * dot[0] +
                       static_cast<int8_t>(part.s[2 * b + 1]) * dot[1];
-        y = std::fmaf(d * a, static_cast<float>(t), y);
+        of_block = std::fmaf(a, static_cast<float>(t), b == 0 ? 0.0f : of_block);
+        if (c + 32 >= w.cols || (c + 32) % w.block == 0) y = std::fmaf(d, of_block, y);
       }
     }
   }

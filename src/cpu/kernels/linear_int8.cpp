@@ -45,7 +45,8 @@ struct Int8Product {
   // Rows in powers of two, from the largest; every size runs the same arithmetic.
   template <int T>
   static ARION_INLINE void rows_of(Int8TileArgs& call, int& left, int panels) {
-    constexpr int R = T <= 4 ? kStreams : T <= 8 ? kPairs : 1;
+    // With sums of two halves 8 rows of 2 panels would not fit the registers.
+    constexpr int R = T <= 4 ? kStreams : T <= 8 && !kHasHalves<kMode> ? kPairs : 1;
     while (left >= T) {
       panels_of<R, T>(call, panels / R);
       Int8TileArgs last = call;

@@ -17,8 +17,10 @@ struct Bf16TileArgs {
   bool is_first;    // start from 0 instead of y
 };
 
-// 1 KiB ahead: with few rows the L2 cache has that many lines of a panel under way.
-inline constexpr int kPrefetchPairs = 256;
+// With few rows the L2 cache has 1 KiB of a panel under way, with 8 the time of a block is longer
+// and so is the distance: 4 KiB.
+template <int T>
+inline constexpr int kPrefetchPairs = T <= 4 ? 256 : 1024;
 
 // Two columns of one row for all lanes, straight from memory: a broadcast from a general register
 // would take a slot of the port that multiplies.
@@ -45,7 +47,7 @@ ARION_NOINLINE void multiply_bf16(const Bf16TileArgs& args) {
     static_for<R>([&](auto r) ARION_INLINE_LAMBDA {
       const int32_t* from = weights + r * args.panel_stride;
       w[r] = I32::load(from);
-      if constexpr (T <= 4) prefetch_l2(from + kPrefetchPairs);
+      prefetch_l2(from + kPrefetchPairs<T>);
     });
     static_for<T>([&](auto t) ARION_INLINE_LAMBDA {
       I32 pair = broadcast_pair(x + t * args.x_stride);

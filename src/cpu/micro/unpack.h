@@ -136,6 +136,18 @@ ARION_INLINE F32 load_ue4m3(const uint8_t* p) {
   return select(less(x, I32::set1(8)), normal + normal - F32::set1(0x1p-7f), normal);
 }
 
+// The f16 scale that covers a block, times the unit of tables.
+template <Codec kCodec, ScaleMode kMode>
+ARION_INLINE F32 load_scale(const std::byte* superblock, int block, const TableArgs& table) {
+  using enum ScaleMode;
+  // In the modes a the superblock has two d.
+  constexpr int kShared = superblock_cols(kMode) / 2 / kBlockCols;
+  constexpr bool is_a = kMode == a || kMode == a64 || kMode == a128;
+  const auto* half = reinterpret_cast<const uint16_t*>(superblock);
+  const F32 d = load_f16(half + (is_a ? block / kShared * kLanes : 0));
+  return is_table(kCodec) ? d * table.unit : d;
+}
+
 // Products of an f16 and a small integer are exact in f32, so nothing is rounded here.
 template <Codec kCodec, ScaleMode kMode>
 ARION_INLINE BlockScales load_scales(const std::byte* superblock, int block,
@@ -152,11 +164,7 @@ ARION_INLINE BlockScales load_scales(const std::byte* superblock, int block,
     scales.s0 = load_ue4m3(bytes + 2 * kLanes * block);
     scales.s1 = load_ue4m3(bytes + 2 * kLanes * block + kLanes);
   } else {
-    // In the modes a the superblock has two d.
-    constexpr int kShared = superblock_cols(kMode) / 2 / kBlockCols;
-    constexpr bool is_a = kMode == a || kMode == a64 || kMode == a128;
-    scales.d = load_f16(half + (is_a ? block / kShared * kLanes : 0));
-    if constexpr (is_table(kCodec)) scales.d = scales.d * table.unit;
+    scales.d = load_scale<kCodec, kMode>(superblock, block, table);
   }
   if constexpr (kMode == b || kMode == d16m) scales.m = load_f16(half + kLanes);
   if constexpr (kMode == d32) {
