@@ -33,7 +33,8 @@ inline constexpr int kTileCols = 32;  // columns sharing one activation scale
 inline constexpr int kActivationPad = 64;
 
 // 16 rows x 32 columns of signed codes. The value of row r, column k is scale[r] * q[r][k].
-// Row r alone determines its own entries; rows beyond the batch hold stale data nobody reads.
+// Row r alone determines its own entries; rows beyond the batch hold stale data,
+// which no result depends on.
 struct alignas(64) Int8Tile {
   int8_t q[kTileRows][kTileCols];
   float scale[kTileRows];              // absmax / 127

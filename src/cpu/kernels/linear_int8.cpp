@@ -42,12 +42,14 @@ struct Int8Product {
     }
   }
 
-  // Rows in powers of two, from the largest; every size runs the same arithmetic.
+  // Rows in powers of two, from the largest; every size runs the same arithmetic. A single missing
+  // row is computed of whatever lies there: one pass over the panels less.
   template <int T>
   static ARION_INLINE void rows_of(Int8TileArgs& call, int& left, int panels) {
     // With sums of two halves 8 rows of 2 panels would not fit the registers.
     constexpr int R = T <= 4 ? kStreams : T <= 8 && !kHasHalves<kMode> ? kPairs : 1;
-    while (left >= T) {
+    constexpr int kLeast = kMaxRows >= 16 && T >= 4 ? T - 1 : T;
+    while (left >= kLeast) {
       panels_of<R, T>(call, panels / R);
       Int8TileArgs last = call;
       last.panel += static_cast<size_t>(panels / R * R) * call.next_stride;
