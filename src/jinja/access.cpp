@@ -90,6 +90,7 @@ std::optional<Value> find_item(Runtime& runtime, const Value& object, const Valu
   switch (object.kind()) {
     case Kind::dict: {
       if (index.is(Kind::list) || index.is_dict() || index.is(Kind::view)) return std::nullopt;
+      spend_for_key(runtime.heap(), index);
       const Value* value = object.as_dict().find(index);
       if (value == nullptr) return std::nullopt;
       return *value;

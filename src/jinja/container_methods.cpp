@@ -11,8 +11,9 @@
 namespace arion::jinja {
 namespace {
 
-Value dict_get(Runtime&, const Value& self, const Arguments& arguments) {
+Value dict_get(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const Bound bound("get", arguments, {"key", "default"}, 1);
+  spend_for_key(runtime.heap(), bound[0]);
   const Value* value = self.as_dict().find(bound[0]);
   return value != nullptr ? *value : bound.get(1, Value::none());
 }

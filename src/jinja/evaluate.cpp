@@ -52,6 +52,7 @@ Value Interpreter::value_of(const DictLiteral& node, Position at) {
     const Value item = evaluate(*value);
     at_ = at;
     heap_.charge(sizeof(DictObject::Entry) * 2);
+    spend_for_key(heap_, name);
     dict->set(name, item);
   }
   return result;

@@ -129,6 +129,7 @@ Value filter_unique(Runtime& runtime, const Value& subject, const Arguments& arg
         while (const auto item = source()) {
           heap.spend();
           const Value name = key.of(*item);
+          spend_for_key(heap, name);
           if (seen->find(name) != nullptr) continue;
           heap.charge(sizeof(DictObject::Entry) * 2);
           seen->set(name, Value::none());

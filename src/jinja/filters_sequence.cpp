@@ -304,7 +304,10 @@ Value filter_sum(Runtime& runtime, const Value& subject, const Arguments& argume
     fail(ErrorCode::bad_input, "sum() can't sum strings [use ''.join(seq) instead]");
   }
   const Iterator next = iterate(heap, subject);
-  while (const auto item = next()) sum = apply(heap, BinaryOp::add, sum, key.of(*item));
+  while (const auto item = next()) {
+    heap.spend();
+    sum = apply(heap, BinaryOp::add, sum, key.of(*item));
+  }
   return sum;
 }
 

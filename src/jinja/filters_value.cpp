@@ -31,6 +31,10 @@ Value round_integer(Heap& heap, const Value& value, int64_t digits) {
   return make_integer(heap, division.quotient * unit);
 }
 
+void spend_for_digits(Runtime& runtime, const Value& subject) {
+  if (subject.is_string()) runtime.heap().spend(subject.bytes().size());
+}
+
 }  // namespace
 
 Value filter_abs(Runtime& runtime, const Value& subject, const Arguments& arguments) {
@@ -77,8 +81,9 @@ Value filter_filesizeformat(Runtime& runtime, const Value& subject, const Argume
                                                  is_binary ? "i" : ""));
 }
 
-Value filter_float(Runtime&, const Value& subject, const Arguments& arguments) {
+Value filter_float(Runtime& runtime, const Value& subject, const Arguments& arguments) {
   const Bound bound("float", arguments, {"default"});
+  spend_for_digits(runtime, subject);
   const auto value = find_real(subject);
   return value ? Value::real(*value) : bound.get(0, Value::real(0));
 }
@@ -86,6 +91,7 @@ Value filter_float(Runtime&, const Value& subject, const Arguments& arguments) {
 Value filter_int(Runtime& runtime, const Value& subject, const Arguments& arguments) {
   const Bound bound("int", arguments, {"default", "base"});
   Heap& heap = runtime.heap();
+  spend_for_digits(runtime, subject);
   if (subject.is_integer()) return apply_sign(heap, '+', subject);
   if (subject.is_string()) {
     const int64_t base = bound.integer(1).value_or(10);

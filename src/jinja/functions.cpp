@@ -42,6 +42,7 @@ void fill_dict(Runtime& runtime, const Arguments& arguments, DictObject& dict) {
   const auto set = [&](const Value& key, const Value& value) {
     heap.spend();
     heap.charge(sizeof(DictObject::Entry) * 2);
+    spend_for_key(heap, key);
     dict.set(key, value);
   };
   if (arguments.positional.size() > 1) {

@@ -152,16 +152,18 @@ Interpreter::Flow Interpreter::loop_over(const For& node, const Value& iterable,
   heap_.charge(128);  // what the functions captured
   LoopObject* const loop = heap_.make<LoopObject>(std::move(source), node.test ? Value() : iterable,
                                                   depth0, std::move(recurse));
-  bool is_empty = true;
+  // As in Jinja2 `else` runs unless an iteration reached its end, not only where there was none.
+  bool has_finished = false;
   while (const auto item = loop->advance()) {
-    is_empty = false;
     heap_.spend();
     enter(node.body_frame);
     slot(node.loop) = Value(Kind::object, loop);
     assign(*node.target, *item);
-    if (execute(node.body) == Flow::leave_loop) return Flow::normal;
+    const Flow flow = execute(node.body);
+    if (flow == Flow::leave_loop) break;
+    has_finished |= flow == Flow::normal;
   }
-  if (!is_empty || node.otherwise.empty()) return Flow::normal;
+  if (has_finished || node.otherwise.empty()) return Flow::normal;
   enter(node.else_frame);
   return execute(node.otherwise);
 }

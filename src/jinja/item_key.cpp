@@ -7,7 +7,6 @@
 #include "jinja/text_ops.h"
 
 namespace arion::jinja {
-namespace {}  // namespace
 
 ItemKey::ItemKey(Runtime& runtime, const Value& attribute, LetterCase letter_case,
                  std::optional<Value> fallback)

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "jinja/format.h"
+#include "jinja/text_ops.h"
 
 namespace arion::jinja {
 
@@ -112,6 +113,7 @@ bool equal_items(Heap& heap, const Value& a, const Value& b, int depth) {
 bool equal_dicts(Heap& heap, const DictObject& a, const DictObject& b, int depth) {
   if (a.size() != b.size()) return false;
   for (const auto& [key, value] : a.entries()) {
+    spend_for_key(heap, key);
     const Value* other = b.find(key);
     if (other == nullptr || !equals(heap, value, *other, depth + 1)) return false;
   }
@@ -133,6 +135,8 @@ bool equals(Heap& heap, const Value& a, const Value& b, int depth) {
   if (a.object() == b.object()) return true;
   switch (a.kind()) {
     case Kind::string:
+      if (a.bytes().size() != b.bytes().size()) return false;
+      heap.spend(a.bytes().size() / 16);
       return a.bytes() == b.bytes();
     case Kind::list:
     case Kind::tuple:
@@ -172,7 +176,10 @@ bool is_ordered(Heap& heap, Order order, const Value& a, const Value& b, int dep
   if (b.is_undefined()) fail_undefined(b);
   if (a.is_number() && b.is_number()) return holds(order, compare_numbers(a, b));
   // The order of UTF-8 is that of the code points.
-  if (a.is_string() && b.is_string()) return holds(order, a.bytes() <=> b.bytes());
+  if (a.is_string() && b.is_string()) {
+    heap.spend(std::min(a.bytes().size(), b.bytes().size()) / 16);
+    return holds(order, a.bytes() <=> b.bytes());
+  }
   if (!a.is_sequence() || a.kind() != b.kind()) {
     fail(ErrorCode::bad_input, "'{}' not supported between instances of '{}' and '{}'",
          spelling(order), type_name(a), type_name(b));
@@ -295,9 +302,12 @@ bool contains(Heap& heap, const Value& haystack, const Value& needle) {
            type_name(needle));
     }
     heap.spend(haystack.bytes().size() / 16);
-    return haystack.bytes().find(needle.bytes()) != std::string_view::npos;
+    return find_bytes(haystack.bytes(), needle.bytes()) != std::string_view::npos;
   }
-  if (haystack.is_dict()) return haystack.as_dict().find(needle) != nullptr;
+  if (haystack.is_dict()) {
+    spend_for_key(heap, needle);
+    return haystack.as_dict().find(needle) != nullptr;
+  }
   if (!is_iterable(haystack)) {
     fail(ErrorCode::bad_input, "argument of type '{}' is not iterable", type_name(haystack));
   }
@@ -324,6 +334,14 @@ bool is_same(const Value& a, const Value& b) {
 
 uint64_t hash_key(const Value& key) {
   return hash_key(key, 0);
+}
+
+void spend_for_key(Heap& heap, const Value& key) {
+  if (key.is_string()) heap.spend(key.bytes().size() / 16);
+  if (key.is(Kind::big_integer)) heap.spend(500);  // as arithmetic with such
+  if (!key.is(Kind::tuple)) return;
+  heap.spend(key.items().size());
+  for (const Value& item : key.items()) spend_for_key(heap, item);
 }
 
 bool is_same_key(const Value& a, const Value& b) {

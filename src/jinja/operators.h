@@ -43,6 +43,8 @@ Iterator iterate(Heap& heap, const Value& value);
 std::vector<Value> collect(Heap& heap, const Value& value);
 
 uint64_t hash_key(const Value& key);
+// Counts the work of hashing a key and comparing it with an equal one.
+void spend_for_key(Heap& heap, const Value& key);
 bool is_same_key(const Value& a, const Value& b);
 
 // HTML: & < > ' " as markupsafe writes them.

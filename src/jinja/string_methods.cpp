@@ -22,14 +22,9 @@ Value list_like(Runtime& runtime, const Value& self, std::vector<Text> parts) {
   return make_list(runtime.heap(), std::move(items));
 }
 
-void spend_for(Runtime& runtime, const Value& self) {
-  runtime.heap().spend(self.text().size() / 8);
-}
-
 template <Casing casing>
 Value method_case(Runtime& runtime, const Value& self, const Arguments& arguments) {
   Bound("str", arguments, {});
-  spend_for(runtime, self);
   return make_like(runtime.heap(), self, change_case(self.text(), casing));
 }
 
@@ -37,7 +32,10 @@ template <Sides sides>
 Value method_strip(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const Bound bound("strip", arguments, {"chars"});
   std::optional<std::string_view> characters;
-  if (bound.given(0)) characters = bound.text(0).bytes();
+  if (bound.given(0)) {
+    characters = bound.text(0).bytes();
+    runtime.heap().spend(self.text().size() / 16 * (characters->size() / 16));
+  }
   return make_like(runtime.heap(), self, strip(self.text(), sides, characters));
 }
 
@@ -47,14 +45,12 @@ Value method_split(Runtime& runtime, const Value& self, const Arguments& argumen
   std::optional<std::string_view> separator;
   if (bound.given(0)) separator = bound.text(0).bytes();
   const int64_t most = bound.has(1) ? to_index(bound[1], "maxsplit") : -1;
-  spend_for(runtime, self);
   return list_like(runtime, self, cut(runtime.heap(), self.text(), separator, most));
 }
 
 Value method_splitlines(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const Bound bound("splitlines", arguments, {"keepends"});
   const LineEnds ends = bound.flag(0, false) ? LineEnds::keep : LineEnds::drop;
-  spend_for(runtime, self);
   return list_like(runtime, self, split_lines(runtime.heap(), self.text(), ends));
 }
 
@@ -64,7 +60,6 @@ Value method_replace(Runtime& runtime, const Value& self, const Arguments& argum
   Text to = bound.text(1);
   if (self.as_string().is_markup) to = escape_unless_markup(runtime.heap(), bound[1]);
   const int64_t most = bound.has(2) ? to_index(bound[2], "count") : -1;
-  spend_for(runtime, self);
   return make_like(runtime.heap(), self,
                    replace(runtime.heap(), self.text(), from.bytes(), to, most));
 }
@@ -122,13 +117,14 @@ bool has_affix(const Value& self, const Window& window, const Value& affix) {
 }
 
 template <bool at_start>
-Value method_affix(Runtime&, const Value& self, const Arguments& arguments) {
+Value method_affix(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const Bound bound(at_start ? "startswith" : "endswith", arguments, {"prefix", "start", "end"}, 1);
   const Window window = window_of(self, bound, 1);
   if (!bound[0].is(Kind::tuple)) {
     return Value::boolean(has_affix<at_start>(self, window, bound[0]));
   }
   return Value::boolean(std::ranges::any_of(bound[0].items(), [&](const Value& affix) {
+    runtime.heap().spend(1 + (affix.is_string() ? affix.bytes().size() / 16 : 0));
     return has_affix<at_start>(self, window, affix);
   }));
 }
@@ -136,12 +132,13 @@ Value method_affix(Runtime&, const Value& self, const Arguments& arguments) {
 enum class Search : uint8_t { first, last };
 
 // In code points; -1 where there is none.
-int64_t search(const Value& self, const Bound& bound, Search which) {
+int64_t search(Heap& heap, const Value& self, const Bound& bound, Search which) {
   const Window window = window_of(self, bound, 1);
   if (!window.is_valid) return -1;
   const std::string_view bytes = self.bytes().substr(0, window.end);
   const std::string_view needle = bound.text(0).bytes();
-  size_t found = which == Search::first ? bytes.find(needle, window.begin) : bytes.rfind(needle);
+  const size_t found = which == Search::first ? find_bytes(bytes, needle, window.begin)
+                                              : rfind_bytes(heap, bytes, needle);
   if (found == std::string_view::npos || found < window.begin) return -1;
   return static_cast<int64_t>(count_characters(bytes.substr(0, found)));
 }
@@ -149,8 +146,7 @@ int64_t search(const Value& self, const Bound& bound, Search which) {
 template <Search which>
 Value method_find(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const Bound bound("find", arguments, {"sub", "start", "end"}, 1);
-  spend_for(runtime, self);
-  return Value::integer(search(self, bound, which));
+  return Value::integer(search(runtime.heap(), self, bound, which));
 }
 
 template <Search which>
@@ -160,17 +156,16 @@ Value method_index(Runtime& runtime, const Value& self, const Arguments& argumen
   return found;
 }
 
-Value method_count(Runtime& runtime, const Value& self, const Arguments& arguments) {
+Value method_count(Runtime&, const Value& self, const Arguments& arguments) {
   const Bound bound("count", arguments, {"sub", "start", "end"}, 1);
   const std::string_view needle = bound.text(0).bytes();
   const Window window = window_of(self, bound, 1);
   if (!window.is_valid) return Value::integer(0);
-  spend_for(runtime, self);
   const std::string_view bytes = self.bytes().substr(window.begin, window.end - window.begin);
   int64_t count = 0;
   if (needle.empty()) return Value::integer(static_cast<int64_t>(count_characters(bytes)) + 1);
-  for (size_t at = bytes.find(needle); at != std::string_view::npos;
-       at = bytes.find(needle, at + needle.size())) {
+  for (size_t at = find_bytes(bytes, needle); at != std::string_view::npos;
+       at = find_bytes(bytes, needle, at + needle.size())) {
     ++count;
   }
   return Value::integer(count);
@@ -182,8 +177,8 @@ Value method_partition(Runtime& runtime, const Value& self, const Arguments& arg
   const std::string_view separator = bound.text(0).bytes();
   if (separator.empty()) fail(ErrorCode::bad_input, "empty separator");
   const Text& text = self.text();
-  const size_t at =
-      which == Search::first ? text.bytes().find(separator) : text.bytes().rfind(separator);
+  const size_t at = which == Search::first ? find_bytes(text.bytes(), separator)
+                                           : rfind_bytes(runtime.heap(), text.bytes(), separator);
   std::vector<Text> parts;
   if (at != std::string_view::npos) {
     const size_t end = at + separator.size();
@@ -272,9 +267,8 @@ Value method_expandtabs(Runtime& runtime, const Value& self, const Arguments& ar
 
 // Not empty, and every character has one of the flags.
 template <uint16_t flags>
-Value method_is(Runtime& runtime, const Value& self, const Arguments& arguments) {
+Value method_is(Runtime&, const Value& self, const Arguments& arguments) {
   Bound("str", arguments, {});
-  spend_for(runtime, self);
   const std::string_view bytes = self.bytes();
   // Only isprintable() holds for the empty string.
   if (bytes.empty()) return Value::boolean(flags == kPrintable);
@@ -352,6 +346,18 @@ Value method_format_map(Runtime& runtime, const Value& self, const Arguments& ar
   return format_braces(runtime, self, named);
 }
 
+// Counts the characters of the string and of strings it is given.
+template <Method method>
+Value counted(Runtime& runtime, const Value& self, const Arguments& arguments) {
+  const auto spend_for = [&](const Value& value) {
+    if (value.is_string()) runtime.heap().spend(value.text().size() / 8);
+  };
+  spend_for(self);
+  for (const Value& value : arguments.positional) spend_for(value);
+  for (const auto& [name, value] : arguments.named) spend_for(value);
+  return method(runtime, self, arguments);
+}
+
 struct StringMethod {
   std::string_view name;
   Method method;
@@ -359,50 +365,50 @@ struct StringMethod {
 
 // Sorted by name. Not here: what deals in bytes or translation tables.
 constexpr StringMethod kMethods[] = {
-    {"capitalize", method_case<Casing::capitalize>},
-    {"casefold", method_case<Casing::fold>},
-    {"center", method_pad<'^'>},
-    {"count", method_count},
-    {"endswith", method_affix<false>},
-    {"expandtabs", method_expandtabs},
-    {"find", method_find<Search::first>},
-    {"format", method_format},
-    {"format_map", method_format_map},
-    {"index", method_index<Search::first>},
-    {"isalnum", method_is<kAlphanumeric>},
-    {"isalpha", method_is<kAlpha>},
-    {"isascii", method_isascii},
-    {"isdecimal", method_is<kDecimal>},
-    {"isdigit", method_is<kDigit>},
-    {"isidentifier", method_isidentifier},
-    {"islower", method_is_case<kLowercase, kUppercase | kTitlecase>},
-    {"isnumeric", method_is<kNumeric>},
-    {"isprintable", method_is<kPrintable>},
-    {"isspace", method_is<kWhitespace>},
-    {"istitle", method_istitle},
-    {"isupper", method_is_case<kUppercase, kLowercase | kTitlecase>},
-    {"join", method_join},
-    {"ljust", method_pad<'<'>},
-    {"lower", method_case<Casing::lower>},
-    {"lstrip", method_strip<Sides::left>},
-    {"partition", method_partition<Search::first>},
-    {"removeprefix", method_remove_affix<true>},
-    {"removesuffix", method_remove_affix<false>},
-    {"replace", method_replace},
-    {"rfind", method_find<Search::last>},
-    {"rindex", method_index<Search::last>},
-    {"rjust", method_pad<'>'>},
-    {"rpartition", method_partition<Search::last>},
-    {"rsplit", method_split<split_right>},
-    {"rstrip", method_strip<Sides::right>},
-    {"split", method_split<split>},
-    {"splitlines", method_splitlines},
-    {"startswith", method_affix<true>},
-    {"strip", method_strip<Sides::both>},
-    {"swapcase", method_case<Casing::swap>},
-    {"title", method_case<Casing::title>},
-    {"upper", method_case<Casing::upper>},
-    {"zfill", method_zfill},
+    {"capitalize", counted<method_case<Casing::capitalize>>},
+    {"casefold", counted<method_case<Casing::fold>>},
+    {"center", counted<method_pad<'^'>>},
+    {"count", counted<method_count>},
+    {"endswith", counted<method_affix<false>>},
+    {"expandtabs", counted<method_expandtabs>},
+    {"find", counted<method_find<Search::first>>},
+    {"format", counted<method_format>},
+    {"format_map", counted<method_format_map>},
+    {"index", counted<method_index<Search::first>>},
+    {"isalnum", counted<method_is<kAlphanumeric>>},
+    {"isalpha", counted<method_is<kAlpha>>},
+    {"isascii", counted<method_isascii>},
+    {"isdecimal", counted<method_is<kDecimal>>},
+    {"isdigit", counted<method_is<kDigit>>},
+    {"isidentifier", counted<method_isidentifier>},
+    {"islower", counted<method_is_case<kLowercase, kUppercase | kTitlecase>>},
+    {"isnumeric", counted<method_is<kNumeric>>},
+    {"isprintable", counted<method_is<kPrintable>>},
+    {"isspace", counted<method_is<kWhitespace>>},
+    {"istitle", counted<method_istitle>},
+    {"isupper", counted<method_is_case<kUppercase, kLowercase | kTitlecase>>},
+    {"join", counted<method_join>},
+    {"ljust", counted<method_pad<'<'>>},
+    {"lower", counted<method_case<Casing::lower>>},
+    {"lstrip", counted<method_strip<Sides::left>>},
+    {"partition", counted<method_partition<Search::first>>},
+    {"removeprefix", counted<method_remove_affix<true>>},
+    {"removesuffix", counted<method_remove_affix<false>>},
+    {"replace", counted<method_replace>},
+    {"rfind", counted<method_find<Search::last>>},
+    {"rindex", counted<method_index<Search::last>>},
+    {"rjust", counted<method_pad<'>'>>},
+    {"rpartition", counted<method_partition<Search::last>>},
+    {"rsplit", counted<method_split<split_right>>},
+    {"rstrip", counted<method_strip<Sides::right>>},
+    {"split", counted<method_split<split>>},
+    {"splitlines", counted<method_splitlines>},
+    {"startswith", counted<method_affix<true>>},
+    {"strip", counted<method_strip<Sides::both>>},
+    {"swapcase", counted<method_case<Casing::swap>>},
+    {"title", counted<method_case<Casing::title>>},
+    {"upper", counted<method_case<Casing::upper>>},
+    {"zfill", counted<method_zfill>},
 };
 
 }  // namespace

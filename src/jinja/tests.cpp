@@ -130,20 +130,21 @@ bool test_iterable(Runtime&, const Value& subject, const Arguments& arguments) {
   return is_iterable(subject) || subject.is(Kind::object);
 }
 
-std::string_view name_of(const Value& value) {
+std::string_view name_of(Runtime& runtime, const Value& value) {
+  spend_for_key(runtime.heap(), value);
   // Whether something unhashable is a name is an error in Python.
   hash_key(value);
   return value.is_string() ? value.bytes() : std::string_view();
 }
 
-bool test_filter(Runtime&, const Value& subject, const Arguments& arguments) {
+bool test_filter(Runtime& runtime, const Value& subject, const Arguments& arguments) {
   Bound("filter", arguments, {});
-  return find_filter(name_of(subject)) != nullptr;
+  return find_filter(name_of(runtime, subject)) != nullptr;
 }
 
-bool test_test(Runtime&, const Value& subject, const Arguments& arguments) {
+bool test_test(Runtime& runtime, const Value& subject, const Arguments& arguments) {
   Bound("test", arguments, {});
-  return find_test(name_of(subject)) != nullptr;
+  return find_test(name_of(runtime, subject)) != nullptr;
 }
 
 struct NamedTest {

@@ -1,6 +1,7 @@
 #include "jinja/text_ops.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -121,6 +122,20 @@ size_t byte_offset(std::string_view text, size_t index) {
   return at;
 }
 
+size_t find_bytes(std::string_view text, std::string_view part, size_t from) {
+  if (from > text.size()) return std::string_view::npos;
+  if (part.empty()) return from;
+  const void* found = memmem(text.data() + from, text.size() - from, part.data(), part.size());
+  if (found == nullptr) return std::string_view::npos;
+  return static_cast<size_t>(static_cast<const char*>(found) - text.data());
+}
+
+size_t rfind_bytes(Heap& heap, std::string_view text, std::string_view part, size_t from) {
+  // A few bytes at each place, unless the texts were made to be slow.
+  heap.spend(text.size() / 16 + text.size() / 64 * (part.size() / 16));
+  return text.rfind(part, from);
+}
+
 Text change_case(const Text& text, Casing casing) {
   Text out;
   std::string mapped;
@@ -167,7 +182,7 @@ std::vector<Text> split(Heap& heap, const Text& text, std::optional<std::string_
     check_separator(*separator);
     size_t begin = 0;
     while (allows_more(parts.size(), most)) {
-      const size_t end = bytes.find(*separator, begin);
+      const size_t end = find_bytes(bytes, *separator, begin);
       if (end == std::string_view::npos) break;
       add_part(heap, parts, text.substr(begin, end));
       begin = end + separator->size();
@@ -195,7 +210,8 @@ std::vector<Text> split_right(Heap& heap, const Text& text,
     size_t end = bytes.size();
     while (allows_more(parts.size(), most)) {
       if (end < separator->size()) break;
-      const size_t begin = bytes.rfind(*separator, end - separator->size());
+      const size_t begin =
+          rfind_bytes(heap, bytes.substr(0, end), *separator, end - separator->size());
       if (begin == std::string_view::npos) break;
       add_part(heap, parts, text.substr(begin + separator->size(), end));
       end = begin;
@@ -239,7 +255,7 @@ Text replace(Heap& heap, const Text& text, std::string_view from, const Text& to
   const std::string_view bytes = text.bytes();
   size_t at = 0;
   for (size_t done = 0; allows_more(done, most); ++done) {
-    size_t found = bytes.find(from, at);
+    size_t found = find_bytes(bytes, from, at);
     // An empty pattern stands in front of every character and at the end.
     if (from.empty() && done > 0) {
       if (at == bytes.size()) break;

@@ -36,6 +36,10 @@ bool is_digits(std::string_view text);
 // Byte offset of a code point, for index in [0, length].
 size_t byte_offset(std::string_view text, size_t index);
 size_t count_characters(std::string_view text);
+// As of string_view, but in linear time, or in time that is counted.
+size_t find_bytes(std::string_view text, std::string_view part, size_t from = 0);
+size_t rfind_bytes(Heap& heap, std::string_view text, std::string_view part,
+                   size_t from = std::string_view::npos);
 // First byte of the character that ends at `end` > 0.
 size_t previous(std::string_view text, size_t end);
 

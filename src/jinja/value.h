@@ -2,10 +2,10 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -151,7 +151,7 @@ class DictObject : public Object {
 
   std::vector<Entry> entries_;
   std::vector<uint64_t> hashes_;
-  std::unordered_multimap<uint64_t, uint32_t> index_;
+  std::multimap<uint64_t, uint32_t> index_;  // by hash; a tree, as chosen keys would share buckets
 };
 
 enum class ViewOf : uint8_t { keys, values, items };

@@ -91,6 +91,18 @@ TEST(JinjaErrors, NothingIsEscapedOnItsOwn) {
   EXPECT_EQ(render("{{ '<' }}{{ '<'|escape }}"), "<&lt;");
 }
 
+// Outputs of Jinja2 3.1.6 with its loop controls.
+TEST(JinjaLoops, ElseRunsUnlessAnIterationReachesItsEnd) {
+  EXPECT_EQ(render("{% for x in [1] %}{% continue %}{% else %}E{% endfor %}"), "E");
+  EXPECT_EQ(render("{% for x in [1] %}{% break %}{% else %}E{% endfor %}"), "E");
+  EXPECT_EQ(render("{% for x in [1, 2] %}{% if x == 2 %}{% break %}{% endif %}{{ x }}{% else %}E"
+                   "{% endfor %}"),
+            "1");
+  EXPECT_EQ(render("{% for x in [1, 2] %}{% if x == 1 %}{% continue %}{% endif %}{{ x }}{% else %}E"
+                   "{% endfor %}"),
+            "2");
+}
+
 // By limits that are reached sooner than those of a request.
 bool is_refused(std::string_view source, std::string_view variables = "{}") {
   const jinja::Limits limits = {
@@ -129,6 +141,42 @@ TEST(JinjaLimits, HostileTemplatesAreRefused) {
                  "{% set ns.l = [ns.l] %}{% endfor %}{{ ns.l|tojson }}"));
   EXPECT_TRUE(is_refused("{% set ns = namespace() %}{% set ns.a = ns %}{{ ns }}"));
   EXPECT_TRUE(is_refused("{% block a %}{{ self.a() }}{% endblock %}"));
+}
+
+TEST(JinjaLimits, CountWorkOnLongStrings) {
+  const std::string strings =
+      "{% set s = 'x' * 1000000 %}{% set t = 'x' * 1000000 %}{% set h = 'x' * 500000 ~ 'y' %}"
+      "{% set d = {t: 1} %}{% for i in range(5000) %}{% if ";
+  for (const char* work : {"s == t",
+                           "s < t",
+                           "s in d",
+                           "s in [t]",
+                           "d[s]",
+                           "d.get(s)",
+                           "{s: 1}",
+                           "dict([[s, 1]])",
+                           "(s, 1) in d",
+                           "h in s",
+                           "s.find(h)",
+                           "s.rfind('y')",
+                           "s.count(h)",
+                           "s.replace(h, '')",
+                           "s.split(h)",
+                           "s.startswith(t)",
+                           "s.endswith(('a', t))",
+                           "s.islower()",
+                           "s.isidentifier()",
+                           "s.strip('ab')",
+                           "s.removeprefix(t)",
+                           "s|int",
+                           "s|float",
+                           "s is filter",
+                           "s is test",
+                           "[s, t]|unique|list"}) {
+    EXPECT_TRUE(is_refused(strings + work + " %}{% endif %}{% endfor %}")) << work;
+  }
+  EXPECT_TRUE(is_refused("{% set s = 'x' * 1000000 %}{{ s.rfind('y' ~ 'x' * 500000) }}"));
+  EXPECT_TRUE(is_refused("{% for i in range(100) %}{{ range(100000)|sum }}{% endfor %}"));
 }
 
 TEST(JinjaLimits, BoundFiltersThatLayOut) {
